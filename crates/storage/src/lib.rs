@@ -1,0 +1,1 @@
+//! Where rows live: snapshots, locks, group commit, write-ahead log, checkpoints, recovery.

@@ -1,0 +1,1 @@
+//! What bytes look like: frames, messages, startup, the row serializer, the socket writer, COPY.
