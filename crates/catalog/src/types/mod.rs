@@ -1,0 +1,172 @@
+//! SQL types: one type, one file, each in the same order (compare PostgreSQL's `uuid.c`): accepted and printed forms, identity,
+//! text in and out, binary in and out, key bytes, comparison, tests. This file says what a [`Type`] is and lists them.
+
+use crate::{Arena, Datum, Oid, Result, Style};
+use std::cmp::Ordering;
+use std::sync::OnceLock;
+
+pub mod int;
+
+/// The physical shape of a type's [`Datum`]s.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Shape {
+    /// `Datum::Bool`
+    Bool,
+    /// `Datum::Int`
+    Int,
+    /// `Datum::Float`
+    Float,
+    /// `Datum::Interval`
+    Interval,
+    /// `Datum::Bytes`
+    Bytes,
+}
+
+/// How a value lies in a stored row; see `row.rs`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Physical {
+    /// One byte, 0 or 1.
+    Bool,
+    /// Two bytes, little-endian.
+    Int2,
+    /// Four bytes, little-endian, signed.
+    Int4,
+    /// Four bytes, little-endian, unsigned (oid).
+    UInt4,
+    /// Eight bytes, little-endian.
+    Int8,
+    /// Four bytes, IEEE.
+    Float4,
+    /// Eight bytes, IEEE.
+    Float8,
+    /// Sixteen bytes: microseconds, days, months.
+    Interval,
+    /// Length (varint), then the bytes.
+    Bytes,
+}
+
+/// What an input function gets besides the text or bytes.
+pub struct InputContext<'a> {
+    /// Where to put bytes that are not borrowed from the input.
+    pub arena: &'a Arena,
+    /// DateStyle and so on.
+    pub style: &'a Style,
+    /// The type that is read (an array's input function needs its element).
+    pub typ: &'static Type,
+    /// The type modifier, -1 for none. Input functions apply it (length checks, rounding) as assignment does.
+    pub typmod: i32,
+    /// Start of the transaction, microseconds since 2000-01-01 UTC: what `now` and `today` mean.
+    pub now: i64,
+}
+
+/// Text to value: PostgreSQL's `typinput`. The result may borrow from the text.
+pub type InputFn = for<'a> fn(&'a str, &InputContext<'a>) -> Result<Datum<'a>>;
+/// Value to text, appended: PostgreSQL's `typoutput`. Never called with NULL.
+pub type OutputFn = fn(Datum<'_>, &Style, &mut Vec<u8>);
+/// Binary form to value: `typreceive`. Checks length and leftovers.
+pub type ReceiveFn = for<'a> fn(&'a [u8], &InputContext<'a>) -> Result<Datum<'a>>;
+/// Value to binary form, appended, without the length word: `typsend`. Never called with NULL.
+pub type SendFn = fn(Datum<'_>, &Style, &mut Vec<u8>);
+
+/// A SQL type: what it is called and the functions that give its values meaning. See `Type::NOTHING` for defaults.
+pub struct Type {
+    /// `pg_type.oid`
+    pub oid: Oid,
+    /// `pg_type.typname`, like `int4`.
+    pub name: &'static str,
+    /// As `format_type` prints it without a modifier, like `integer`.
+    pub sql_name: &'static str,
+    /// `pg_type.typarray`, zero if none.
+    pub array_oid: Oid,
+    /// `pg_type.typlen`: bytes, -1 for varlena, -2 for a C string.
+    pub len: i16,
+    /// `pg_type.typcategory`
+    pub category: u8,
+    /// `pg_type.typispreferred`
+    pub preferred: bool,
+    /// `pg_type.typelem` of a true array (also int2vector, oidvector), zero for all others.
+    pub element: Oid,
+    /// Whether values have a collation.
+    pub collatable: bool,
+    /// Shape of the values.
+    pub shape: Shape,
+    /// Form in stored rows.
+    pub physical: Physical,
+    /// Text to value.
+    pub input: InputFn,
+    /// Value to text.
+    pub output: OutputFn,
+    /// Binary to value.
+    pub receive: ReceiveFn,
+    /// Value to binary.
+    pub send: SendFn,
+    /// The one comparison that all operators, sorts and indexes use. Both values are non-NULL.
+    pub compare: fn(Datum<'_>, Datum<'_>) -> Ordering,
+    /// Appends bytes whose order (`memcmp`) is the order of `compare`, self-delimiting; equal values give equal bytes (so they also
+    /// serve hashing and grouping). `None` for types without an order (json).
+    pub encode_key: Option<fn(Datum<'_>, &mut Vec<u8>)>,
+    /// The inverse, where key bytes hold the whole value (numeric loses its scale, bpchar its blanks; they have `None`): takes the
+    /// bytes off the front. Allows index-only reads.
+    pub decode_key: Option<for<'a> fn(&mut &'a [u8], &'a Arena) -> Option<Datum<'a>>>,
+    /// Type modifiers from their literals, as in `varchar(10)`: `typmodin`.
+    pub typmod_in: Option<fn(&[&str]) -> Result<i32>>,
+    /// `(10)`, appended to the name: `typmodout`.
+    pub typmod_out: Option<fn(i32, &mut String)>,
+    /// Applies a modifier to a value already of this type: the length-coercion cast (`varchar(varchar, int4, bool)`); the flag says
+    /// whether the cast is explicit (then text is cut silently).
+    pub apply_typmod: Option<for<'a> fn(Datum<'a>, i32, bool, &'a Arena) -> Result<Datum<'a>>>,
+}
+
+impl std::fmt::Debug for Type {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+impl PartialEq for Type {
+    fn eq(&self, other: &Self) -> bool {
+        self.oid == other.oid
+    }
+}
+
+macro_rules! oids {
+    ($($name:ident $oid:literal)*) => {
+        /// OIDs of built-in types, as constants.
+        pub mod oid {
+            use crate::Oid;
+            $(#[doc = concat!("`pg_type.oid` ", stringify!($oid))] pub const $name: Oid = Oid($oid);)*
+        }
+    };
+}
+
+oids! {
+    BOOL 16 BYTEA 17 CHAR 18 NAME 19 INT8 20 INT2 21 INT2VECTOR 22 INT4 23 REGPROC 24 TEXT 25 OID 26 TID 27 XID 28 CID 29 OIDVECTOR 30
+    JSON 114 XML 142 PG_NODE_TREE 194 FLOAT4 700 FLOAT8 701 UNKNOWN 705 MONEY 790 ACLITEM 1033 BPCHAR 1042 VARCHAR 1043 DATE 1082
+    TIME 1083 TIMESTAMP 1114 TIMESTAMPTZ 1184 INTERVAL 1186 TIMETZ 1266 BIT 1560 VARBIT 1562 NUMERIC 1700 REGPROCEDURE 2202
+    REGOPER 2203 REGOPERATOR 2204 REGCLASS 2205 REGTYPE 2206 RECORD 2249 CSTRING 2275 ANY 2276 ANYARRAY 2277 VOID 2278 TRIGGER 2279
+    INTERNAL 2281 ANYELEMENT 2283 RECORD_ARRAY 2287 UUID 2950 ANYNONARRAY 2776 TXID_SNAPSHOT 2970 PG_LSN 3220 ANYENUM 3500 TSVECTOR 3614
+    TSQUERY 3615 REGCONFIG 3734 REGDICTIONARY 3769 JSONB 3802 ANYRANGE 3831 REGNAMESPACE 4089 REGROLE 4096 REGCOLLATION 4191
+    ANYMULTIRANGE 4537 ANYCOMPATIBLE 5077 ANYCOMPATIBLEARRAY 5078 ANYCOMPATIBLENONARRAY 5079 XID8 5069
+    BOOL_ARRAY 1000 BYTEA_ARRAY 1001 CHAR_ARRAY 1002 NAME_ARRAY 1003 INT2_ARRAY 1005 INT4_ARRAY 1007 TEXT_ARRAY 1009 BPCHAR_ARRAY 1014
+    VARCHAR_ARRAY 1015 INT8_ARRAY 1016 FLOAT4_ARRAY 1021 FLOAT8_ARRAY 1022 OID_ARRAY 1028 ACLITEM_ARRAY 1034 CSTRING_ARRAY 1263
+    TIMESTAMP_ARRAY 1115 DATE_ARRAY 1182 TIME_ARRAY 1183 TIMESTAMPTZ_ARRAY 1185 INTERVAL_ARRAY 1187 NUMERIC_ARRAY 1231 UUID_ARRAY 2951
+    JSON_ARRAY 199 JSONB_ARRAY 3807 INET 869 CIDR 650 MACADDR 829
+}
+
+/// Every scalar type of ours; arrays of them are made by the registry. Adding a type is one file and one line here.
+static TYPES: &[&Type] = &[&int::INT2, &int::INT4, &int::INT8];
+
+/// The type with this OID, if pgfusion implements it.
+pub fn by_oid(oid: Oid) -> Option<&'static Type> {
+    static TABLE: OnceLock<Vec<Option<&'static Type>>> = OnceLock::new();
+    let table = TABLE.get_or_init(|| {
+        let mut table: Vec<Option<&'static Type>> = vec![None; 6200];
+        for typ in TYPES {
+            if let Some(slot) = table.get_mut(typ.oid.0 as usize) {
+                *slot = Some(typ);
+            }
+        }
+        table
+    });
+    table.get(oid.0 as usize).copied().flatten()
+}
