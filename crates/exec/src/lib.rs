@@ -1,1 +1,9 @@
 //! What a statement means and does: parse, bind, plan, cache, run.
+
+pub mod bound;
+pub mod client;
+pub mod engine;
+pub mod environment;
+pub mod functions;
+pub mod session;
+pub mod utility;

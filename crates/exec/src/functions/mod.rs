@@ -1,0 +1,123 @@
+//! Functions and operators: each written once over native values with PostgreSQL's semantics, registered by its `prosrc`.
+//!
+//! `pg_proc` and `pg_operator` (captured, `catalog::pg`) say which exist and how calls resolve; this registry says what runs. A
+//! function that PostgreSQL has and this registry lacks raises 0A000 when a call is bound.
+
+use crate::bound::SqlType;
+use crate::environment::Environment;
+use catalog::pg::Proc;
+use catalog::types::Type;
+use catalog::{Arena, Datum, Result, SqlError, Style};
+use std::ops::ControlFlow;
+
+/// What an evaluation can reach. Made once per execution; the arena is reset by whoever drives the rows.
+#[derive(Clone, Copy)]
+pub struct EvalContext<'a> {
+    /// Where results go.
+    pub arena: &'a Arena,
+    /// Print and read styles.
+    pub style: &'a Style,
+    /// The session: clock, names, sequences, settings.
+    pub env: &'a dyn Environment,
+}
+
+/// The types of a call, for functions that are polymorphic or take "any".
+#[derive(Clone, Debug, PartialEq)]
+pub struct CallTypes {
+    /// Types of the actual arguments.
+    pub args: Vec<SqlType>,
+    /// Result type.
+    pub result: SqlType,
+}
+
+/// A scalar function. Strict ones (by pg_proc) are never called with a NULL argument.
+pub type ScalarFn = for<'a> fn(&EvalContext<'a>, &CallTypes, &[Datum<'a>]) -> Result<Datum<'a>>;
+
+/// The consumer of a set-returning function's rows (one value per output column); `Break` stops.
+pub type Emit<'e> = dyn FnMut(&[Datum<'_>]) -> Result<ControlFlow<()>> + 'e;
+
+/// A set-returning function: calls `emit` per row. Strict ones are not called with NULLs (the result is empty).
+pub type SetFn = fn(&EvalContext<'_>, &CallTypes, &[Datum<'_>], &mut Emit<'_>) -> Result<()>;
+
+/// The state of an aggregate over one group.
+pub trait Accumulator: Send {
+    /// Takes one row's arguments. The driver has applied FILTER, DISTINCT and ORDER BY, and skipped rows with NULLs for strict transition functions.
+    fn add(&mut self, cx: &EvalContext<'_>, args: &[Datum<'_>]) -> Result<()>;
+    /// The result so far; may be called again after further rows (window frames).
+    fn finish<'a>(&self, cx: &EvalContext<'a>) -> Result<Datum<'a>>;
+    /// Takes a row out again, if the aggregate can (moving frames); `false` if it cannot.
+    fn remove(&mut self, _cx: &EvalContext<'_>, _args: &[Datum<'_>]) -> Result<bool> {
+        Ok(false)
+    }
+    /// Bytes held, for memory accounting.
+    fn size(&self) -> usize {
+        64
+    }
+}
+
+/// An aggregate function.
+#[derive(Clone, Copy)]
+pub struct AggregateFn {
+    /// A fresh state. `direct` holds the direct arguments of an ordered-set aggregate.
+    pub start: fn(&CallTypes, direct: &[Datum<'_>]) -> Result<Box<dyn Accumulator>>,
+    /// Whether rows with a NULL argument are skipped.
+    pub strict: bool,
+}
+
+/// What a window function sees: the current partition.
+pub trait Partition {
+    /// Number of rows.
+    fn len(&self) -> usize;
+    /// Whether there are none.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+    /// Place of the current row.
+    fn current(&self) -> usize;
+    /// Argument `arg` evaluated at the row at this place.
+    fn argument<'a>(&self, cx: &EvalContext<'a>, row: usize, arg: usize) -> Result<Datum<'a>>;
+    /// First and one past the last row of the current row's peers.
+    fn peers(&self) -> (usize, usize);
+    /// Number of peer groups up to and including the current one.
+    fn group(&self) -> usize;
+    /// Places of the rows in the current frame, in order.
+    fn frame(&self) -> Result<Vec<usize>>;
+}
+
+/// A window function.
+pub type WindowFn = for<'a> fn(&EvalContext<'a>, &CallTypes, &dyn Partition) -> Result<Datum<'a>>;
+
+/// What runs for a row of pg_proc.
+#[derive(Clone, Copy)]
+pub enum Implementation {
+    /// A scalar function.
+    Scalar(ScalarFn),
+    /// A set-returning function.
+    Set(SetFn),
+    /// An aggregate.
+    Aggregate(AggregateFn),
+    /// A window function.
+    Window(WindowFn),
+}
+
+impl std::fmt::Debug for Implementation {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Implementation::Scalar(_) => "Scalar",
+            Implementation::Set(_) => "Set",
+            Implementation::Aggregate(_) => "Aggregate",
+            Implementation::Window(_) => "Window",
+        })
+    }
+}
+
+/// The implementation of a function of pg_proc; 0A000 if there is none.
+pub fn implementation(proc: &Proc) -> Result<Implementation> {
+    Err(SqlError::unsupported(format_args!("function {}", proc.name)))
+}
+
+/// The type of a value in a call, known to be implemented because the binder resolved it.
+pub fn typ(t: SqlType) -> Result<&'static Type> {
+    catalog::types::by_oid(t.oid)
+        .ok_or_else(|| SqlError::internal(format!("type {} has no implementation", t.oid)))
+}
