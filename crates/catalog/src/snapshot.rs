@@ -233,7 +233,8 @@ impl DatabaseObjects {
             Class::Constraint => self.remove_constraint(id.oid),
             Class::Comment => {
                 // OIDs are unique over all classes here, so at most one key fits.
-                let key = self.comments.keys().find(|(_, oid, sub)| *oid == id.oid && *sub == id.sub).copied();
+                let key =
+                    self.comments.keys().find(|(_, oid, sub)| *oid == id.oid && *sub == id.sub).copied();
                 if let Some(key) = key {
                     self.comments.remove(&key);
                 }

@@ -1,11 +1,21 @@
 //! SQL types: one type, one file, each in the same order (compare PostgreSQL's `uuid.c`): accepted and printed forms, identity,
 //! text in and out, binary in and out, key bytes, comparison, tests. This file says what a [`Type`] is and lists them.
 
-use crate::{Arena, Datum, Oid, Result, Style};
+use crate::{Arena, Datum, Oid, Result, SqlError, SqlState, Style};
+use rustc_hash::FxHashMap;
 use std::cmp::Ordering;
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 
+pub mod boolean;
+pub mod bpchar;
+pub mod bytea;
+pub mod char;
+pub mod float;
 pub mod int;
+pub mod name;
+pub mod oids;
+pub mod text;
+pub mod varchar;
 
 /// The physical shape of a type's [`Datum`]s.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -68,7 +78,7 @@ pub type ReceiveFn = for<'a> fn(&'a [u8], &InputContext<'a>) -> Result<Datum<'a>
 /// Value to binary form, appended, without the length word: `typsend`. Never called with NULL.
 pub type SendFn = fn(Datum<'_>, &Style, &mut Vec<u8>);
 
-/// A SQL type: what it is called and the functions that give its values meaning. See `Type::NOTHING` for defaults.
+/// A SQL type: what it is called and the functions that give its values meaning.
 pub struct Type {
     /// `pg_type.oid`
     pub oid: Oid,
@@ -117,6 +127,64 @@ pub struct Type {
     pub apply_typmod: Option<for<'a> fn(Datum<'a>, i32, bool, &'a Arena) -> Result<Datum<'a>>>,
 }
 
+impl Type {
+    /// What the types' definitions start from: every field that they all must fill in refuses, the optional ones are absent.
+    pub(crate) const BASE: Type = Type {
+        oid: Oid::INVALID,
+        name: "",
+        sql_name: "",
+        array_oid: Oid::INVALID,
+        len: -1,
+        category: b'U',
+        preferred: false,
+        element: Oid::INVALID,
+        collatable: false,
+        shape: Shape::Bytes,
+        physical: Physical::Bytes,
+        input: |_, cx| Err(cannot("accept", cx.typ)),
+        output: |_, _, _| {},
+        receive: |_, cx| Err(cannot("accept", cx.typ)),
+        send: |_, _, _| {},
+        compare: |_, _| Ordering::Equal,
+        encode_key: None,
+        decode_key: None,
+        typmod_in: None,
+        typmod_out: None,
+        apply_typmod: None,
+    };
+
+    /// Whether this is a true array type (not int2vector, oidvector).
+    pub fn is_array(&self) -> bool {
+        self.element.is_valid() && self.category == b'A' && self.name.starts_with('_')
+    }
+
+    /// The name as `format_type` prints it, with a modifier unless it is negative.
+    pub fn format(&self, typmod: i32) -> String {
+        if self.is_array()
+            && let Some(element) = by_oid(self.element)
+        {
+            return element.format(typmod) + "[]";
+        }
+        if typmod < 0 {
+            // format_type prints char without a length as bpchar: `character` alone would mean character(1).
+            return if self.oid == oid::BPCHAR { "bpchar".into() } else { self.sql_name.into() };
+        }
+        // The modifier of a time stands between the words: `time(3) without time zone`.
+        let mut modifier = String::new();
+        if let Some(print) = self.typmod_out {
+            print(typmod, &mut modifier);
+        }
+        let split = if self.category == b'D' { self.sql_name.find(' ') } else { None };
+        let (head, tail) = self.sql_name.split_at(split.unwrap_or(self.sql_name.len()));
+        format!("{head}{modifier}{tail}")
+    }
+}
+
+/// 0A000 as PostgreSQL's pseudo types say it (`pseudotypes.c`).
+fn cannot(verb: &str, typ: &Type) -> SqlError {
+    SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, format!("cannot {verb} a value of type {}", typ.name))
+}
+
 impl std::fmt::Debug for Type {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.name)
@@ -154,19 +222,102 @@ oids! {
 }
 
 /// Every scalar type of ours; arrays of them are made by the registry. Adding a type is one file and one line here.
-static TYPES: &[&Type] = &[&int::INT2, &int::INT4, &int::INT8];
+static TYPES: &[&Type] = &[
+    &boolean::BOOL,
+    &bytea::BYTEA,
+    &char::CHAR,
+    &name::NAME,
+    &int::INT8,
+    &int::INT2,
+    &int::INT4,
+    &oids::REGPROC,
+    &text::TEXT,
+    &oids::OID,
+    &oids::TID,
+    &oids::XID,
+    &oids::CID,
+    &oids::XID8,
+    &float::FLOAT4,
+    &float::FLOAT8,
+    &text::UNKNOWN,
+    &text::CSTRING,
+    &bpchar::BPCHAR,
+    &varchar::VARCHAR,
+    &oids::REGPROCEDURE,
+    &oids::REGOPER,
+    &oids::REGOPERATOR,
+    &oids::REGCLASS,
+    &oids::REGTYPE,
+    &oids::REGCONFIG,
+    &oids::REGDICTIONARY,
+    &oids::REGNAMESPACE,
+    &oids::REGROLE,
+    &oids::REGCOLLATION,
+];
+
+struct Registry {
+    by_oid: Vec<Option<&'static Type>>,
+    by_name: FxHashMap<&'static str, &'static Type>,
+}
+
+static REGISTRY: LazyLock<Registry> = LazyLock::new(|| {
+    let mut by_oid: Vec<Option<&'static Type>> = vec![None; 6200];
+    let mut by_name = FxHashMap::default();
+    for typ in TYPES {
+        if let Some(slot) = by_oid.get_mut(typ.oid.0 as usize) {
+            *slot = Some(typ);
+        }
+        by_name.insert(typ.name, *typ);
+    }
+    Registry { by_oid, by_name }
+});
 
 /// The type with this OID, if pgfusion implements it.
 pub fn by_oid(oid: Oid) -> Option<&'static Type> {
-    static TABLE: OnceLock<Vec<Option<&'static Type>>> = OnceLock::new();
-    let table = TABLE.get_or_init(|| {
-        let mut table: Vec<Option<&'static Type>> = vec![None; 6200];
-        for typ in TYPES {
-            if let Some(slot) = table.get_mut(typ.oid.0 as usize) {
-                *slot = Some(typ);
-            }
-        }
-        table
-    });
-    table.get(oid.0 as usize).copied().flatten()
+    REGISTRY.by_oid.get(oid.0 as usize).copied().flatten()
+}
+
+/// The type with this name in `pg_type` (`int4`, `_int4`).
+pub fn by_name(name: &str) -> Option<&'static Type> {
+    REGISTRY.by_name.get(name).copied()
+}
+
+/// The type that a SQL spelling means, lower case and without modifier: the grammar's own names (`double precision`,
+/// `character varying`, `dec`), else the name in `pg_type`. Array brackets are the parser's affair.
+pub fn from_sql_name(name: &str) -> Option<&'static Type> {
+    let name = match name {
+        "boolean" => "bool",
+        "smallint" => "int2",
+        "int" | "integer" => "int4",
+        "bigint" => "int8",
+        "real" => "float4",
+        "double precision" | "float" => "float8",
+        "decimal" | "dec" => "numeric",
+        "character" | "char" | "nchar" | "national character" | "national char" => "bpchar",
+        "character varying"
+        | "char varying"
+        | "national character varying"
+        | "national char varying"
+        | "nchar varying" => "varchar",
+        "time without time zone" => "time",
+        "time with time zone" => "timetz",
+        "timestamp without time zone" => "timestamp",
+        "timestamp with time zone" => "timestamptz",
+        "bit varying" => "varbit",
+        "\"char\"" => "char",
+        other => other,
+    };
+    by_name(name)
+}
+
+/// A type as PostgreSQL's `format_type(oid, typmod)` prints it: `character varying(10)`, `integer[]`. A negative typmod means none.
+/// Unknown OIDs give `???`, zero gives `-`.
+pub fn format_type(oid: Oid, typmod: i32) -> String {
+    if !oid.is_valid() {
+        return "-".into();
+    }
+    match by_oid(oid) {
+        Some(typ) => typ.format(typmod),
+        None => "???".into(),
+    }
 }
