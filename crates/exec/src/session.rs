@@ -14,6 +14,7 @@ use catalog::types::Type;
 use catalog::{Oid, Result, SqlError, Style, Value};
 use std::any::Any;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 /// What the startup packet said.
 #[derive(Clone, Debug, Default)]
@@ -28,6 +29,27 @@ pub struct Startup {
     pub pid: i32,
     /// Client address and port.
     pub client: Option<(String, i32)>,
+    /// Wakes the session when it waits for its client's next message: whoever asks it to terminate calls it after the stopper.
+    pub wake: Waker,
+}
+
+/// Ends a session's wait for its client, so that it sees what [`Session::check_stop`] has to say. Does nothing by default.
+#[derive(Clone, Default)]
+pub struct Waker(pub Option<Arc<dyn Fn() + Send + Sync>>);
+
+impl Waker {
+    /// Wakes the session.
+    pub fn wake(&self) {
+        if let Some(wake) = &self.0 {
+            wake();
+        }
+    }
+}
+
+impl std::fmt::Debug for Waker {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Waker")
+    }
 }
 
 /// The status byte of ReadyForQuery.
@@ -115,6 +137,12 @@ impl Session {
     /// Raises what a stop that came in between statements asks for: 57P01, 25P03, ...
     pub fn check_stop(&self) -> Result<()> {
         Ok(())
+    }
+
+    /// How long the session may wait for its client in its present state, and the FATAL error that it then ends with
+    /// (idle_in_transaction_session_timeout 25P03, idle_session_timeout 57P05). `None` is forever.
+    pub fn idle_timeout(&self) -> Option<(Duration, SqlError)> {
+        None
     }
 
     /// The status byte.
