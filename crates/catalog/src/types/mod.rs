@@ -13,6 +13,7 @@ pub mod char;
 pub mod float;
 pub mod int;
 pub mod name;
+pub mod numeric;
 pub mod oids;
 pub mod text;
 pub mod varchar;
@@ -171,8 +172,9 @@ impl Type {
         }
         // The modifier of a time stands between the words: `time(3) without time zone`.
         let mut modifier = String::new();
-        if let Some(print) = self.typmod_out {
-            print(typmod, &mut modifier);
+        match self.typmod_out {
+            Some(print) => print(typmod, &mut modifier),
+            None => modifier = format!("({typmod})"),
         }
         let split = if self.category == b'D' { self.sql_name.find(' ') } else { None };
         let (head, tail) = self.sql_name.split_at(split.unwrap_or(self.sql_name.len()));
@@ -241,6 +243,7 @@ static TYPES: &[&Type] = &[
     &float::FLOAT8,
     &text::UNKNOWN,
     &text::CSTRING,
+    &numeric::NUMERIC,
     &bpchar::BPCHAR,
     &varchar::VARCHAR,
     &oids::REGPROCEDURE,
