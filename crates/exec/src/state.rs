@@ -11,9 +11,9 @@ use catalog::{Catalog, DatabaseObjects, Oid, Result, SqlError, SqlState};
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
-use storage::{AdvisoryKey, Interrupt, LockContext, LockOutcome, RelationId, SequenceId, SequenceSpec, Wait};
+use storage::{AdvisoryKey, Interrupt, LockContext, LockOutcome, RelationId, SequenceId, SequenceSpec, Transaction, Wait};
 
 /// What functions see of a session.
 pub struct SessionState {
@@ -28,14 +28,13 @@ pub struct SessionState {
     pub(crate) objects: Mutex<Arc<DatabaseObjects>>,
     pub(crate) transaction_start: AtomicI64,
     pub(crate) statement_start: AtomicI64,
-    pub(crate) xid: Mutex<Option<u64>>,
+    /// The transaction. Locked for one call at a time, never across one that may ask again.
+    pub(crate) transaction: Mutex<Option<Transaction>>,
     pub(crate) interrupt: Arc<Interrupt>,
     pub(crate) locks: Arc<LockContext>,
     pub(crate) notices: Mutex<Vec<SqlError>>,
     pub(crate) activity: Mutex<Activity>,
     pub(crate) prepared_info: Mutex<Vec<PreparedInfo>>,
-    /// A sequence gave numbers out: the commit must sync its record.
-    pub(crate) sequence_used: AtomicBool,
     sequences: Mutex<Sequences>,
 }
 
@@ -83,15 +82,20 @@ impl SessionState {
             objects: Mutex::new(objects),
             transaction_start: AtomicI64::new(now),
             statement_start: AtomicI64::new(now),
-            xid: Mutex::new(None),
+            transaction: Mutex::new(None),
             interrupt,
             locks,
             notices: Mutex::default(),
             activity: Mutex::new(activity),
             prepared_info: Mutex::default(),
-            sequence_used: AtomicBool::new(false),
             sequences: Mutex::default(),
         }
+    }
+
+    /// Does something with the transaction, which every statement has.
+    pub(crate) fn transaction<R>(&self, f: impl FnOnce(&mut Transaction) -> R) -> Result<R> {
+        let mut held = self.transaction.lock();
+        held.as_mut().map(f).ok_or_else(|| SqlError::internal("no transaction is open"))
     }
 
     /// Replaces the catalog that the session sees.
@@ -121,8 +125,8 @@ fn spec_of(sequence: &Sequence) -> SequenceSpec {
     SequenceSpec {
         start: sequence.start,
         increment: sequence.increment,
-        min: sequence.min,
-        max: sequence.max,
+        minimum: sequence.min,
+        maximum: sequence.max,
         cycle: sequence.cycle,
     }
 }
@@ -204,11 +208,11 @@ impl Environment for SessionState {
         }
         let cache = u64::try_from(sequence.cache).unwrap_or(1).max(1);
         let id = SequenceId(sequence.relation);
-        let batch = self.engine.store.sequence_next(id, &spec_of(&sequence), cache).map_err(|error| match error {
+        let batch = self.transaction(|t| t.sequence_next(id, &spec_of(&sequence), cache))?;
+        let batch = batch.map_err(|error| match error {
             storage::StoreError::SequenceExhausted(_) => exhausted(&sequence),
             other => sql_error(other),
         })?;
-        self.sequence_used.store(true, Ordering::Relaxed);
         let value = batch.first;
         let cached = Cached {
             relation: sequence.relation,
@@ -254,11 +258,7 @@ impl Environment for SessionState {
                 ),
             ));
         }
-        self.engine
-            .store
-            .sequence_set(SequenceId(sequence.relation), value, is_called)
-            .map_err(sql_error)?;
-        self.sequence_used.store(true, Ordering::Relaxed);
+        self.transaction(|t| t.sequence_set(SequenceId(sequence.relation), value, is_called))?;
         let mut sequences = self.sequences.lock();
         let last = if is_called { Some(value) } else { sequences.values.get(&oid).and_then(|c| c.last) };
         sequences.values.insert(oid, Cached { relation: sequence.relation, last, left: 0, next: value });
@@ -276,18 +276,22 @@ impl Environment for SessionState {
     }
 
     fn transaction_id(&self) -> Result<u64> {
-        Ok(*self.xid.lock().get_or_insert_with(|| self.engine.store.allocate_xid()))
+        self.transaction(Transaction::xid)
     }
 
     fn transaction_id_if_assigned(&self) -> Option<u64> {
-        *self.xid.lock()
+        self.transaction.lock().as_ref().and_then(Transaction::xid_if_assigned)
     }
 
     fn advisory_lock(&self, key: (i64, Option<i32>), shared: bool, session: bool, wait: bool) -> Result<bool> {
         let wait = if wait { Wait::Block } else { Wait::Skip };
-        let scope = if session { storage::LockScope::Session } else { storage::LockScope::Transaction };
-        let outcome =
-            self.locks.lock_advisory(advisory_key(key), shared, scope, wait).map_err(sql_error)?;
+        let key = advisory_key(key);
+        let outcome = if session {
+            self.locks.lock_advisory(key, shared, wait)
+        } else {
+            self.transaction(|t| t.lock_advisory(key, shared, wait))?
+        };
+        let outcome = outcome.map_err(sql_error)?;
         Ok(!matches!(outcome, LockOutcome::Skipped))
     }
 
