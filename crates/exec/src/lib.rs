@@ -5,5 +5,6 @@ pub mod client;
 pub mod engine;
 pub mod environment;
 pub mod functions;
+pub mod parse;
 pub mod session;
 pub mod utility;
