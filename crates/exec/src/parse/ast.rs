@@ -551,10 +551,8 @@ pub struct Explain {
 pub enum Ast {
     Dml(Dml),
     Explain(Explain),
-    /// Everything else, by sqlparser; bound by `bind/ddl.rs`.
-    Utility(Box<sqlparser::ast::Statement>),
-    /// A utility statement that sqlparser lacks: `bind/ddl.rs` parses it from its tokens.
-    Raw,
+    /// Everything else; bound when it runs.
+    Utility(Box<crate::utility::Utility>),
 }
 
 impl Expr {

@@ -1,7 +1,5 @@
 //! Parsing: text to statements. Queries, DML and EXPLAIN are parsed here into [`ast`], with PostgreSQL's precedence, positions and
-//! syntax errors; all other statements by sqlparser.
-//!
-//! Utility statements hold expressions and queries as sqlparser's trees; [`sql_expression`] and [`sql_query`] give them in our form.
+//! syntax errors; all other statements by [`crate::utility`], which keeps their expressions and queries as text.
 
 pub mod ast;
 mod dml;
@@ -10,7 +8,6 @@ pub mod keywords;
 pub mod lexer;
 pub mod parser;
 mod select;
-mod utility;
 
 use ast::{Ast, Explain, Expr, Query};
 use catalog::{Result, SqlError};
@@ -19,7 +16,6 @@ use parser::Parser;
 use std::ops::Range;
 
 pub use parser::parse_type_name;
-pub use utility::{sql_expression, sql_query};
 
 /// A statement of a query text.
 #[derive(Clone, Debug)]
@@ -52,54 +48,6 @@ pub fn parse(sql: &str) -> Result<Vec<ParsedStatement>> {
     Ok(statements)
 }
 
-/// Words that begin a statement in PostgreSQL's grammar; anything else is a syntax error at once.
-const STATEMENTS: &[&str] = &[
-    "abort",
-    "alter",
-    "analyse",
-    "analyze",
-    "begin",
-    "call",
-    "checkpoint",
-    "close",
-    "cluster",
-    "comment",
-    "commit",
-    "copy",
-    "create",
-    "deallocate",
-    "declare",
-    "discard",
-    "do",
-    "drop",
-    "end",
-    "execute",
-    "fetch",
-    "grant",
-    "import",
-    "listen",
-    "load",
-    "lock",
-    "move",
-    "notify",
-    "prepare",
-    "reassign",
-    "refresh",
-    "reindex",
-    "release",
-    "reset",
-    "revoke",
-    "rollback",
-    "savepoint",
-    "security",
-    "set",
-    "show",
-    "start",
-    "truncate",
-    "unlisten",
-    "vacuum",
-];
-
 fn parse_statement(sql: &str, tokens: &[Token]) -> Result<Ast> {
     let mut parser = Parser::new(sql, tokens);
     if parser.is("explain") {
@@ -115,10 +63,10 @@ fn parse_statement(sql: &str, tokens: &[Token]) -> Result<Ast> {
         let dml = parser.dml()?;
         return if parser.token().kind == Kind::End { Ok(Ast::Dml(dml)) } else { parser.unexpected() };
     }
-    if !parser.is_any(STATEMENTS) {
-        return parser.unexpected();
+    match crate::utility::parse(sql, tokens)? {
+        Some(utility) => Ok(Ast::Utility(Box::new(utility))),
+        None => parser.unexpected(),
     }
-    utility::parse(sql, tokens)
 }
 
 /// An expression that makes up the whole text.

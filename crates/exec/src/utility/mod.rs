@@ -7,12 +7,12 @@
 pub mod alter;
 pub mod copy;
 pub mod object;
-// mod parse; -- together with `tokens` as soon as crate::parse::lexer is on main
+mod parse;
 pub mod table;
-// mod tokens;
+mod tokens;
 
-// pub use parse::parse;
-// pub use tokens::Tokens;
+pub use parse::parse;
+pub use tokens::Tokens;
 
 use copy::Copy;
 
