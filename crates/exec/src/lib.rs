@@ -1,5 +1,6 @@
 //! What a statement means and does: parse, bind, plan, cache, run.
 
+pub mod bind;
 pub mod bound;
 pub mod client;
 pub mod engine;
