@@ -8,4 +8,5 @@ pub mod environment;
 pub mod functions;
 pub mod parse;
 pub mod session;
+pub mod settings;
 pub mod utility;

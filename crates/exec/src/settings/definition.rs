@@ -183,10 +183,18 @@ fn read() -> Definitions {
     for definition in &mut all {
         definition.reported = REPORTED.contains(&definition.name.as_str());
         definition.list = match definition.name.as_str() {
-            "search_path" | "temp_tablespaces" | "session_preload_libraries" | "shared_preload_libraries"
-            | "local_preload_libraries" | "unix_socket_directories" => Some(true),
-            "DateStyle" | "log_destination" | "wal_consistency_checking" | "synchronous_standby_names"
-            | "listen_addresses" | "debug_io_direct" => Some(false),
+            "search_path"
+            | "temp_tablespaces"
+            | "session_preload_libraries"
+            | "shared_preload_libraries"
+            | "local_preload_libraries"
+            | "unix_socket_directories" => Some(true),
+            "DateStyle"
+            | "log_destination"
+            | "wal_consistency_checking"
+            | "synchronous_standby_names"
+            | "listen_addresses"
+            | "debug_io_direct" => Some(false),
             _ => None,
         };
     }

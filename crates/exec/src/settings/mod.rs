@@ -154,8 +154,10 @@ impl Settings {
                 format!("SET {name} takes only one argument"),
             )),
             (values, Some(quote)) => {
-                let joined: Vec<String> =
-                    values.iter().map(|v| if quote { value::quote_identifier(v) } else { v.clone() }).collect();
+                let joined: Vec<String> = values
+                    .iter()
+                    .map(|v| if quote { value::quote_identifier(v) } else { v.clone() })
+                    .collect();
                 self.set(name, Some(&joined.join(", ")), scope)
             }
         }
@@ -255,7 +257,10 @@ impl Settings {
                     let Some(definition) = DEFINITIONS.all.get(*place) else { continue };
                     let kept = matches!(
                         definition.name.as_str(),
-                        "role" | "session_authorization" | "transaction_isolation" | "transaction_read_only"
+                        "role"
+                            | "session_authorization"
+                            | "transaction_isolation"
+                            | "transaction_read_only"
                             | "transaction_deferrable"
                     );
                     if kept {
@@ -382,7 +387,8 @@ impl Settings {
     /// SHOW name: the column's name and the value; 42704 for an unknown one.
     pub fn show_column(&self, name: &str) -> Result<(String, String)> {
         let value = self.show(name).ok_or_else(|| unrecognized(name))?;
-        let own = DEFINITIONS.place(name).and_then(|place| DEFINITIONS.all.get(place)).map(|d| d.name.clone());
+        let own =
+            DEFINITIONS.place(name).and_then(|place| DEFINITIONS.all.get(place)).map(|d| d.name.clone());
         Ok((own.unwrap_or_else(|| name.to_owned()), value))
     }
 
@@ -413,7 +419,10 @@ impl Settings {
         places.sort_unstable();
         places.dedup();
         let names = places.into_iter().filter_map(|place| DEFINITIONS.all.get(place)).map(|d| d.name.clone());
-        names.map(|name| (self.show(&name).unwrap_or_default(), name)).map(|(value, name)| (name, value)).collect()
+        names
+            .map(|name| (self.show(&name).unwrap_or_default(), name))
+            .map(|(value, name)| (name, value))
+            .collect()
     }
 
     /// Counts changes; what depends on settings is made anew when it differs.
@@ -536,7 +545,11 @@ impl Settings {
                 "iso_8601" => IntervalStyle::Iso8601,
                 _ => IntervalStyle::Postgres,
             },
-            bytea_output: if raw("bytea_output") == "escape" { ByteaOutput::Escape } else { ByteaOutput::Hex },
+            bytea_output: if raw("bytea_output") == "escape" {
+                ByteaOutput::Escape
+            } else {
+                ByteaOutput::Hex
+            },
             extra_float_digits: self.integer("extra_float_digits") as i32,
             time_zone,
             time_zone_name,
@@ -554,7 +567,9 @@ fn same_style(a: &Style, b: &Style) -> bool {
 }
 
 /// The kind of a setting as pg_settings calls it, with its bounds and values: vartype, min_val, max_val, enumvals.
-pub fn describe(definition: &Definition) -> (&'static str, Option<String>, Option<String>, Option<Vec<String>>) {
+pub fn describe(
+    definition: &Definition,
+) -> (&'static str, Option<String>, Option<String>, Option<Vec<String>>) {
     match &definition.kind {
         Kind::Bool => ("bool", None, None, None),
         Kind::Int(min, max) => ("integer", Some(min.to_string()), Some(max.to_string()), None),
@@ -580,7 +595,11 @@ mod tests {
     fn values_are_read_and_shown_as_postgresql_does() {
         for (name, value, shown) in [
             ("work_mem", "1.5MB", "1536kB"),
-            ("work_mem", "1", "1 kB is outside the valid range for parameter \"work_mem\" (64 .. 2147483647)"),
+            (
+                "work_mem",
+                "1",
+                "1 kB is outside the valid range for parameter \"work_mem\" (64 .. 2147483647)",
+            ),
             ("work_mem", "64MBx", "invalid value for parameter \"work_mem\": \"64MBx\""),
             ("statement_timeout", "90000", "90s"),
             ("statement_timeout", "24h", "1d"),
@@ -590,7 +609,11 @@ mod tests {
             ("enable_seqscan", "o", "parameter \"enable_seqscan\" requires a Boolean value"),
             ("bytea_output", "HEX", "hex"),
             ("seq_page_cost", "1e3", "1000"),
-            ("seq_page_cost", "-1", "-1 is outside the valid range for parameter \"seq_page_cost\" (0 .. 1.79769e+308)"),
+            (
+                "seq_page_cost",
+                "-1",
+                "-1 is outside the valid range for parameter \"seq_page_cost\" (0 .. 1.79769e+308)",
+            ),
             ("datestyle", "german", "German, DMY"),
             ("datestyle", "sql, dmy", "SQL, DMY"),
             ("timezone", "America/New_York", "America/New_York"),
@@ -604,8 +627,11 @@ mod tests {
             ("synchronous_commit", "true", "on"),
             ("nosuch", "1", "unrecognized configuration parameter \"nosuch\""),
             ("a.b", "c", "c"),
-            ("standard_conforming_strings", "off",
-             "setting parameter \"standard_conforming_strings\" to \"off\" is not supported"),
+            (
+                "standard_conforming_strings",
+                "off",
+                "setting parameter \"standard_conforming_strings\" to \"off\" is not supported",
+            ),
         ] {
             assert_eq!(show_after(name, value), shown, "{name} = {value}");
         }
@@ -628,7 +654,8 @@ mod tests {
         assert_eq!(s.take_reports(), [("TimeZone".to_owned(), "UTC".to_owned())]);
         s.commit_transaction();
         assert_eq!(s.take_reports(), [("TimeZone".to_owned(), "Etc/UTC".to_owned())]);
-        s.set_list("search_path", &["A b".into(), "$user".into(), "public".into()], SetScope::Session).expect("set");
+        s.set_list("search_path", &["A b".into(), "$user".into(), "public".into()], SetScope::Session)
+            .expect("set");
         assert_eq!(s.show("search_path").as_deref(), Some("\"A b\", \"$user\", public"));
         assert_eq!(&*s.search_path(), ["A b", "$user", "public"]);
     }

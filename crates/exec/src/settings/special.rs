@@ -17,7 +17,9 @@ pub fn check(setting: &str, name: &str, value: String, style: &Style) -> Result<
             let (words, order) = date_style(name, &value, style)?;
             return Ok(format!("{}, {}", date_style_word(words), date_order_word(order)));
         }
-        "TimeZone" | "log_timezone" => return time_zone(&value).map(|(_, shown)| shown).ok_or_else(|| invalid(setting, &value)),
+        "TimeZone" | "log_timezone" => {
+            return time_zone(&value).map(|(_, shown)| shown).ok_or_else(|| invalid(setting, &value));
+        }
         "client_encoding" => {
             let plain: String = value.chars().filter(char::is_ascii_alphanumeric).collect();
             return match plain.to_ascii_lowercase().as_str() {
@@ -41,7 +43,9 @@ pub fn check(setting: &str, name: &str, value: String, style: &Style) -> Result<
             return Err(invalid(name, &value).detail(format!("Tablespace \"{value}\" does not exist.")));
         }
         "default_table_access_method" if value != "heap" => {
-            return Err(invalid(name, &value).detail(format!("Table access method \"{value}\" does not exist.")));
+            return Err(
+                invalid(name, &value).detail(format!("Table access method \"{value}\" does not exist."))
+            );
         }
         "timezone_abbreviations" if value != "Default" => {
             return Err(invalid(name, &value));
@@ -69,17 +73,44 @@ pub fn check(setting: &str, name: &str, value: String, style: &Style) -> Result<
 
 fn is_encoding(name: &str) -> bool {
     const NAMES: [&str; 31] = [
-        "sqlascii", "latin1", "latin2", "latin3", "latin4", "latin5", "latin6", "latin7", "latin8", "latin9", "latin10",
-        "iso88591", "iso885915", "win1250", "win1251", "win1252", "win1253", "win1254", "win1256", "win1257", "win1258",
-        "windows1252", "koi8r", "koi8u", "eucjp", "euckr", "euccn", "sjis", "big5", "gbk", "gb18030",
+        "sqlascii",
+        "latin1",
+        "latin2",
+        "latin3",
+        "latin4",
+        "latin5",
+        "latin6",
+        "latin7",
+        "latin8",
+        "latin9",
+        "latin10",
+        "iso88591",
+        "iso885915",
+        "win1250",
+        "win1251",
+        "win1252",
+        "win1253",
+        "win1254",
+        "win1256",
+        "win1257",
+        "win1258",
+        "windows1252",
+        "koi8r",
+        "koi8u",
+        "eucjp",
+        "euckr",
+        "euccn",
+        "sjis",
+        "big5",
+        "gbk",
+        "gb18030",
     ];
     NAMES.contains(&name)
 }
 
 /// The words of DateStyle, the ones not given taken from the present style (`check_datestyle`).
 pub fn date_style(name: &str, value: &str, style: &Style) -> Result<(DateStyle, DateOrder)> {
-    let conflicting =
-        || invalid(name, value).detail("Conflicting \"datestyle\" specifications.");
+    let conflicting = || invalid(name, value).detail("Conflicting \"datestyle\" specifications.");
     let Some(words) = split_identifiers(value) else {
         return Err(invalid(name, value).detail("List syntax is invalid."));
     };

@@ -5,11 +5,15 @@ use super::definition::{Definition, Kind};
 use catalog::{Result, SqlError, SqlState};
 
 const MEMORY_HINT: &str = "Valid units for this parameter are \"B\", \"kB\", \"MB\", \"GB\", and \"TB\".";
-const TIME_HINT: &str = "Valid units for this parameter are \"us\", \"ms\", \"s\", \"min\", \"h\", and \"d\".";
+const TIME_HINT: &str =
+    "Valid units for this parameter are \"us\", \"ms\", \"s\", \"min\", \"h\", and \"d\".";
 
 /// `invalid value for parameter "x": "y"`
 pub fn invalid(name: &str, value: &str) -> SqlError {
-    SqlError::new(SqlState::INVALID_PARAMETER_VALUE, format!("invalid value for parameter \"{name}\": \"{value}\""))
+    SqlError::new(
+        SqlState::INVALID_PARAMETER_VALUE,
+        format!("invalid value for parameter \"{name}\": \"{value}\""),
+    )
 }
 
 /// Checks a value for a setting called `name` by the user; gives it in the form in which it is kept (numbers in the setting's unit).
@@ -29,7 +33,8 @@ pub fn check(definition: &Definition, name: &str, value: &str) -> Result<String>
             }
             let number = number as i64;
             if number < *min || number > *max {
-                let unit = if definition.unit.is_empty() { String::new() } else { format!(" {}", definition.unit) };
+                let unit =
+                    if definition.unit.is_empty() { String::new() } else { format!(" {}", definition.unit) };
                 return Err(SqlError::new(
                     SqlState::INVALID_PARAMETER_VALUE,
                     format!(
@@ -42,7 +47,8 @@ pub fn check(definition: &Definition, name: &str, value: &str) -> Result<String>
         Kind::Real(min, max) => {
             let number = parse_number(definition, name, value)?;
             if !(*min..=*max).contains(&number) {
-                let unit = if definition.unit.is_empty() { String::new() } else { format!(" {}", definition.unit) };
+                let unit =
+                    if definition.unit.is_empty() { String::new() } else { format!(" {}", definition.unit) };
                 return Err(SqlError::new(
                     SqlState::INVALID_PARAMETER_VALUE,
                     format!(
@@ -75,10 +81,19 @@ fn synonym(setting: &str, value: &str) -> Option<&'static str> {
         _ => None,
     };
     match setting {
-        "client_min_messages" | "log_min_messages" | "log_min_error_statement" if value == "debug" => Some("debug2"),
+        "client_min_messages" | "log_min_messages" | "log_min_error_statement" if value == "debug" => {
+            Some("debug2")
+        }
         "client_min_messages" if value == "info" => Some("info"),
-        "backslash_quote" | "constraint_exclusion" | "synchronous_commit" | "huge_pages" | "recovery_prefetch"
-        | "wal_compression" | "compute_query_id" | "force_parallel_mode" | "archive_mode" => boolean,
+        "backslash_quote"
+        | "constraint_exclusion"
+        | "synchronous_commit"
+        | "huge_pages"
+        | "recovery_prefetch"
+        | "wal_compression"
+        | "compute_query_id"
+        | "force_parallel_mode"
+        | "archive_mode" => boolean,
         _ => None,
     }
 }
@@ -191,7 +206,11 @@ pub fn format_g(value: f64) -> String {
     if !(-5..16).contains(&exponent) {
         let text = format!("{value:.5e}");
         let (mantissa, exp) = text.split_once('e').unwrap_or((&text, "0"));
-        let mantissa = if mantissa.contains('.') { mantissa.trim_end_matches('0').trim_end_matches('.') } else { mantissa };
+        let mantissa = if mantissa.contains('.') {
+            mantissa.trim_end_matches('0').trim_end_matches('.')
+        } else {
+            mantissa
+        };
         let exp: i32 = exp.parse().unwrap_or(0);
         let sign = if exp < 0 { '-' } else { '+' };
         return format!("{mantissa}e{sign}{:02}", exp.abs());

@@ -1,7 +1,7 @@
 //! Statements that are neither queries nor DML: DDL, transaction control, settings, COPY and so on.
 //!
 //! As in PostgreSQL such a statement is only parsed when it is prepared; names in it are looked up when it runs. Queries and
-//! expressions inside stay text ([`Source`]) until then. `parse` reads these statements by a grammar of their own
+//! expressions inside stay text ([`Source`]) until then. [`parse`] reads these statements by a grammar of their own
 //! over the tokens of `parse::lexer`.
 
 pub mod alter;
