@@ -179,6 +179,13 @@ impl Client {
         }
     }
 
+    /// The next byte, for the answer to an SSLRequest, which is no message.
+    pub fn receive_byte(&mut self) -> io::Result<u8> {
+        let mut byte = [0];
+        self.stream.read_exact(&mut byte)?;
+        Ok(byte[0])
+    }
+
     /// Runs one statement by the simple protocol.
     pub fn simple(&mut self, sql: &str) -> io::Result<Outcome> {
         self.send_query(sql)?;

@@ -18,7 +18,8 @@
 //! | `connect NAME {"user": "postgres", ...}` | connects with exactly these start-up parameters |
 //! | `greeting [NAME]` | the messages of the connection's start-up |
 //! | `open NAME` | opens the socket and sends nothing |
-//! | `send [NAME]`, `until [NAME] MESSAGE...` | see above; a message to wait for may be `Close`, the end of the connection, or `Byte` |
+//! | `send [NAME]`, `until [NAME] MESSAGE...` | see above; a message to wait for may be `Close`, the end of the connection |
+//! | `byte [NAME]` | reads the one byte that answers an SSLRequest |
 //! | `quiet [NAME]` | checks that nothing comes within 300 ms |
 //! | `cancel [NAME]` | sends a CancelRequest for the connection |
 //!
@@ -106,6 +107,10 @@ impl Run<'_> {
             "until" => {
                 let messages = self.until(name, &arguments)?;
                 self.print(&messages);
+            }
+            "byte" => {
+                let byte = self.client(name)?.receive_byte()?;
+                writeln!(self.output, "----\n{}", char::from(byte)).unwrap();
             }
             "quiet" => {
                 let client = self.client(name)?;

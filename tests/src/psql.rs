@@ -19,5 +19,6 @@ pub fn replay(script: &str, _path: &Path, server: &Server) -> Result<String, Str
     command.args(["-c", "exec psql -X -a 2>&1"]).current_dir(&work);
     command.stdin(Stdio::from(std::fs::File::open(&input).unwrap()));
     let output = command.output().map_err(|e| format!("psql: {e}"))?;
-    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    let text = String::from_utf8_lossy(&output.stdout);
+    Ok(text.replace(&format!("port {}", server.port()), "port PORT"))
 }

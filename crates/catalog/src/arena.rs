@@ -17,6 +17,15 @@ impl Arena {
         self.0.alloc_slice_copy(bytes)
     }
 
+    /// Joins two byte strings in the arena.
+    pub fn concat(&self, a: &[u8], b: &[u8]) -> &[u8] {
+        let joined = self.0.alloc_slice_fill_copy(a.len() + b.len(), 0);
+        let (head, tail) = joined.split_at_mut(a.len());
+        head.copy_from_slice(a);
+        tail.copy_from_slice(b);
+        joined
+    }
+
     /// Copies a string into the arena.
     pub fn str(&self, text: &str) -> &str {
         self.0.alloc_str(text)

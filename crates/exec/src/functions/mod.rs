@@ -5,10 +5,28 @@
 
 use crate::bound::SqlType;
 use crate::environment::Environment;
-use catalog::pg::Proc;
+use catalog::pg::{Proc, ProcKind};
 use catalog::types::Type;
 use catalog::{Arena, Datum, Result, SqlError, Style};
+use rustc_hash::FxHashMap;
 use std::ops::ControlFlow;
+use std::sync::LazyLock;
+
+mod aggregate;
+mod boolean;
+mod cast;
+mod compare;
+mod float;
+mod int;
+pub mod io;
+pub mod keywords;
+mod pattern;
+pub mod reg;
+mod sequence;
+mod set;
+pub mod string;
+pub mod system;
+mod window;
 
 /// What an evaluation can reach. Made once per execution; the arena is reset by whoever drives the rows.
 #[derive(Clone, Copy)]
@@ -111,13 +129,77 @@ impl std::fmt::Debug for Implementation {
     }
 }
 
+/// A line of a family's table: `prosrc` and what runs.
+type Entry = (&'static str, Implementation);
+
+/// Names in the families' tables: a scalar function.
+const fn scalar(function: ScalarFn) -> Implementation {
+    Implementation::Scalar(function)
+}
+
+/// Names in the families' tables: a set-returning function.
+const fn set(function: SetFn) -> Implementation {
+    Implementation::Set(function)
+}
+
+/// The families by `prosrc`. Functions in LANGUAGE sql and aggregates, whose `prosrc` is no name, are found by OID or name.
+static FAMILIES: &[&[Entry]] = &[
+    int::FUNCTIONS,
+    float::FUNCTIONS,
+    boolean::FUNCTIONS,
+    compare::FUNCTIONS,
+    cast::FUNCTIONS,
+    string::FUNCTIONS,
+    pattern::FUNCTIONS,
+    set::FUNCTIONS,
+    window::FUNCTIONS,
+    sequence::FUNCTIONS,
+    system::FUNCTIONS,
+    keywords::FUNCTIONS,
+];
+
+static BY_SOURCE: LazyLock<FxHashMap<&'static str, Implementation>> = LazyLock::new(|| {
+    let entries = FAMILIES.iter().flat_map(|family| family.iter());
+    entries.map(|(source, implementation)| (*source, *implementation)).collect()
+});
+
+/// The implementation of a function of pg_proc, if there is one.
+pub fn find(proc: &Proc) -> Option<Implementation> {
+    match proc.kind {
+        ProcKind::Aggregate => aggregate::find(proc),
+        ProcKind::Function | ProcKind::Window | ProcKind::Procedure => BY_SOURCE
+            .get(proc.src.as_str())
+            .copied()
+            .or_else(|| system::find_sql(proc))
+            .or_else(|| compare::find_generic(proc)),
+    }
+}
+
 /// The implementation of a function of pg_proc; 0A000 if there is none.
 pub fn implementation(proc: &Proc) -> Result<Implementation> {
-    Err(SqlError::unsupported(format_args!("function {}", proc.name)))
+    find(proc).ok_or_else(|| {
+        let args: Vec<String> = proc.args.iter().map(|t| crate::bind::type_info::format(*t)).collect();
+        SqlError::unsupported(format_args!("function {}({})", proc.name, args.join(", ")))
+    })
 }
 
 /// The type of a value in a call, known to be implemented because the binder resolved it.
 pub fn typ(t: SqlType) -> Result<&'static Type> {
     catalog::types::by_oid(t.oid)
         .ok_or_else(|| SqlError::internal(format!("type {} has no implementation", t.oid)))
+}
+
+/// The type of argument `i` of a call.
+fn arg_type(types: &CallTypes, i: usize) -> Result<&'static Type> {
+    types
+        .args
+        .get(i)
+        .copied()
+        .ok_or_else(|| SqlError::internal("a call has too few argument types"))
+        .and_then(typ)
+}
+
+/// A text result, copied into the arena.
+fn text<'a>(cx: &EvalContext<'a>, text: &str) -> Datum<'a> {
+    Datum::Bytes(cx.arena.bytes(text.as_bytes()))
 }

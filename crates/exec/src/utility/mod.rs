@@ -1,18 +1,18 @@
 //! Statements that are neither queries nor DML: DDL, transaction control, settings, COPY and so on.
 //!
 //! As in PostgreSQL such a statement is only parsed when it is prepared; names in it are looked up when it runs. Queries and
-//! expressions inside stay text ([`Source`]) until then. `parse` reads these statements by a grammar of their own
+//! expressions inside stay text ([`Source`]) until then. [`parse`] reads these statements by a grammar of their own
 //! over the tokens of `parse::lexer`.
 
 pub mod alter;
 pub mod copy;
 pub mod object;
-// mod parse; -- together with `tokens` as soon as crate::parse::lexer is on main
+mod parse;
 pub mod table;
-// mod tokens;
+mod tokens;
 
-// pub use parse::parse;
-// pub use tokens::Tokens;
+pub use parse::parse;
+pub use tokens::Tokens;
 
 use copy::Copy;
 

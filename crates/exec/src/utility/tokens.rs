@@ -56,15 +56,13 @@ impl<'a> Tokens<'a> {
         self.at += 1;
     }
 
-    /// The syntax error at the next token.
+    /// The syntax error at the next token. The end of a statement may be a semicolon, which is then what it names.
     pub fn unexpected(&self) -> SqlError {
         match self.tokens.get(self.at) {
-            Some(token) if token.kind != Kind::End => {
-                let near = self.text.get(token.start..token.end).unwrap_or_default();
-                SqlError::syntax_near(near).at(token.pos)
+            Some(token) => {
+                SqlError::syntax_near(self.text.get(token.start..token.end).unwrap_or_default()).at(token.pos)
             }
-            // PostgreSQL points behind the last character.
-            _ => SqlError::syntax_near("").at(self.text.chars().count() as u32 + 1),
+            None => SqlError::syntax_near("").at(self.text.chars().count() as u32 + 1),
         }
     }
 
@@ -401,7 +399,9 @@ impl<'a> Tokens<'a> {
         self.at += 1;
         typ.fields = from.to_owned();
         if self.accept("to") {
-            let Some(to) = self.peek_word().filter(|w| FIELDS.contains(w)) else { return Err(self.unexpected()) };
+            let Some(to) = self.peek_word().filter(|w| FIELDS.contains(w)) else {
+                return Err(self.unexpected());
+            };
             self.at += 1;
             typ.fields = format!("{from} to {to}");
         }

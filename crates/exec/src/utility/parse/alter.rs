@@ -64,9 +64,9 @@ pub(super) fn parse(t: &mut Tokens<'_>) -> Result<Utility> {
         "text" => "TEXT SEARCH".to_owned(),
         "default" => "DEFAULT PRIVILEGES".to_owned(),
         "large" => "LARGE OBJECT".to_owned(),
-        "function" | "procedure" | "routine" | "type" | "domain" | "trigger" | "extension" | "aggregate" | "operator"
-        | "collation" | "conversion" | "policy" | "publication" | "subscription" | "rule" | "server" | "statistics"
-        | "tablespace" | "language" => word.to_uppercase(),
+        "function" | "procedure" | "routine" | "type" | "domain" | "trigger" | "extension" | "aggregate"
+        | "operator" | "collation" | "conversion" | "policy" | "publication" | "subscription" | "rule"
+        | "server" | "statistics" | "tablespace" | "language" => word.to_uppercase(),
         _ => return Err(t.unexpected()),
     };
     unsupported(t, format!("ALTER {kind}"))
@@ -171,8 +171,8 @@ fn action(t: &mut Tokens<'_>) -> Result<AlterTableAction> {
     }
     let Some(word) = t.peek_word() else { return Err(t.unexpected()) };
     match word {
-        "enable" | "disable" | "force" | "no" | "inherit" | "of" | "not" | "cluster" | "replica" | "attach" | "detach"
-        | "depends" => skip(t, &format!("ALTER TABLE ... {}", word.to_uppercase())),
+        "enable" | "disable" | "force" | "no" | "inherit" | "of" | "not" | "cluster" | "replica"
+        | "attach" | "detach" | "depends" => skip(t, &format!("ALTER TABLE ... {}", word.to_uppercase())),
         _ => Err(t.unexpected()),
     }
 }
@@ -232,7 +232,9 @@ fn alter_column(t: &mut Tokens<'_>) -> Result<AlterTableAction> {
         let using = if t.accept("using") { Some(t.expression()?) } else { None };
         return Ok(AlterTableAction::SetType(column, typ, collation, using));
     }
-    if t.is(0, "restart") || (t.is(0, "set") && !t.is_punct(1, "(") && !t.is(1, "storage") && !t.is(1, "compression")) {
+    if t.is(0, "restart")
+        || (t.is(0, "set") && !t.is_punct(1, "(") && !t.is(1, "storage") && !t.is(1, "compression"))
+    {
         return set_identity(t, column);
     }
     if t.is(0, "set") || t.is(0, "reset") {

@@ -151,7 +151,8 @@ fn option(t: &mut Tokens<'_>, w: &mut Written) -> Result<()> {
         }
         "encoding" => set(&mut w.encoding, t.option_value()?, position),
         _ => {
-            Err(SqlError::new(SqlState::SYNTAX_ERROR, format!("option \"{name}\" not recognized")).at(position))
+            Err(SqlError::new(SqlState::SYNTAX_ERROR, format!("option \"{name}\" not recognized"))
+                .at(position))
         }
     }
 }

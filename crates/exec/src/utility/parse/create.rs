@@ -15,10 +15,27 @@ fn ddl(ddl: Ddl) -> Result<Utility> {
 pub(super) fn parse(t: &mut Tokens<'_>) -> Result<Utility> {
     t.expect("create")?;
     let replace = t.accept("or replace");
-    if replace && !["view", "temp", "temporary", "recursive", "function", "procedure", "aggregate", "rule", "trigger",
-        "constraint", "transform", "language", "trusted", "procedural", "local", "global"]
-    .iter()
-    .any(|w| t.is(0, w))
+    if replace
+        && ![
+            "view",
+            "temp",
+            "temporary",
+            "recursive",
+            "function",
+            "procedure",
+            "aggregate",
+            "rule",
+            "trigger",
+            "constraint",
+            "transform",
+            "language",
+            "trusted",
+            "procedural",
+            "local",
+            "global",
+        ]
+        .iter()
+        .any(|w| t.is(0, w))
     {
         return Err(t.unexpected());
     }
@@ -94,15 +111,22 @@ pub(super) fn parse(t: &mut Tokens<'_>) -> Result<Utility> {
         "text" => "TEXT SEARCH".to_owned(),
         "constraint" => "CONSTRAINT TRIGGER".to_owned(),
         "default" => "CONVERSION".to_owned(),
-        "function" | "procedure" | "type" | "domain" | "trigger" | "extension" | "aggregate" | "operator" | "cast"
-        | "collation" | "conversion" | "policy" | "publication" | "subscription" | "rule" | "server" | "statistics"
-        | "tablespace" | "transform" | "language" | "trusted" | "procedural" => word.to_uppercase(),
+        "function" | "procedure" | "type" | "domain" | "trigger" | "extension" | "aggregate" | "operator"
+        | "cast" | "collation" | "conversion" | "policy" | "publication" | "subscription" | "rule"
+        | "server" | "statistics" | "tablespace" | "transform" | "language" | "trusted" | "procedural" => {
+            word.to_uppercase()
+        }
         _ => return Err(t.unexpected()),
     };
     unsupported(t, format!("CREATE {kind}"))
 }
 
-fn create_view(t: &mut Tokens<'_>, replace: bool, persistence: Persistence, recursive: bool) -> Result<Utility> {
+fn create_view(
+    t: &mut Tokens<'_>,
+    replace: bool,
+    persistence: Persistence,
+    recursive: bool,
+) -> Result<Utility> {
     if persistence == Persistence::Unlogged {
         return Err(t.unexpected());
     }
@@ -334,7 +358,8 @@ pub(super) fn override_change(t: &mut Tokens<'_>) -> Result<Option<OverrideChang
 
 /// The query after AS, without `WITH [NO] DATA`; the flag: with data.
 pub(super) fn query_with_data(t: &mut Tokens<'_>) -> Result<(Source, bool)> {
-    let query = t.source_until(|t| t.is(0, "with") && (t.is(1, "data") || (t.is(1, "no") && t.is(2, "data"))))?;
+    let query =
+        t.source_until(|t| t.is(0, "with") && (t.is(1, "data") || (t.is(1, "no") && t.is(2, "data"))))?;
     let with_data = !t.accept("with no data");
     if with_data {
         t.accept("with data");

@@ -71,8 +71,10 @@ fn drop(t: &mut Tokens<'_>) -> Result<Utility> {
     }
     let Some(word) = t.peek_word() else { return Err(t.unexpected()) };
     let kind = match word {
-        "function" | "procedure" | "routine" | "aggregate" | "operator" | "cast" | "trigger" | "policy" | "rule"
-        | "publication" | "subscription" | "server" | "statistics" | "tablespace" | "transform" => word.to_uppercase(),
+        "function" | "procedure" | "routine" | "aggregate" | "operator" | "cast" | "trigger" | "policy"
+        | "rule" | "publication" | "subscription" | "server" | "statistics" | "tablespace" | "transform" => {
+            word.to_uppercase()
+        }
         "access" => "ACCESS METHOD".into(),
         "event" => "EVENT TRIGGER".into(),
         "foreign" => "FOREIGN TABLE".into(),
@@ -185,8 +187,21 @@ fn objects(t: &mut Tokens<'_>) -> Result<(String, Vec<Name>)> {
     }
     let mut kind = "TABLE".to_owned();
     for word in [
-        "table", "sequence", "database", "domain", "foreign data wrapper", "foreign server", "function", "procedure",
-        "routine", "language", "large object", "parameter", "schema", "tablespace", "type",
+        "table",
+        "sequence",
+        "database",
+        "domain",
+        "foreign data wrapper",
+        "foreign server",
+        "function",
+        "procedure",
+        "routine",
+        "language",
+        "large object",
+        "parameter",
+        "schema",
+        "tablespace",
+        "type",
     ] {
         if t.accept(word) {
             kind = word.to_uppercase();

@@ -17,11 +17,15 @@ pub fn parse(text: &str, tokens: &[Token]) -> Result<Option<Utility>> {
     let mut t = Tokens::new(text, tokens);
     let Some(word) = t.peek_word() else { return Ok(None) };
     let parse: fn(&mut Tokens<'_>) -> Result<Utility> = match word {
-        "begin" | "start" | "commit" | "end" | "rollback" | "abort" | "savepoint" | "release" => transaction::parse,
+        "begin" | "start" | "commit" | "end" | "rollback" | "abort" | "savepoint" | "release" => {
+            transaction::parse
+        }
         "set" | "reset" | "show" | "discard" => session::parse,
-        "prepare" | "execute" | "deallocate" | "listen" | "unlisten" | "notify" | "declare" | "fetch" | "move"
-        | "close" | "vacuum" | "analyze" | "analyse" | "checkpoint" | "lock" | "load" | "cluster" | "reindex"
-        | "do" | "call" | "refresh" | "reassign" | "security" | "import" => session::parse_other,
+        "prepare" | "execute" | "deallocate" | "listen" | "unlisten" | "notify" | "declare" | "fetch"
+        | "move" | "close" | "vacuum" | "analyze" | "analyse" | "checkpoint" | "lock" | "load"
+        | "cluster" | "reindex" | "do" | "call" | "refresh" | "reassign" | "security" | "import" => {
+            session::parse_other
+        }
         "copy" => copy::parse,
         "create" => create::parse,
         "alter" => alter::parse,
@@ -84,7 +88,11 @@ mod tests {
         assert_eq!(create.elements.len(), 5);
         let TableElement::Column(b) = &create.elements[1] else { panic!("not a column") };
         assert_eq!((b.typ.name.as_str(), b.typ.modifiers.as_slice()), ("varchar", &["10".to_owned()][..]));
-        assert!(matches!(&b.fill, Some(ColumnFill::Default(s)) if s.text == "'x' || lower('Y')"), "{:?}", b.fill);
+        assert!(
+            matches!(&b.fill, Some(ColumnFill::Default(s)) if s.text == "'x' || lower('Y')"),
+            "{:?}",
+            b.fill
+        );
         assert!(matches!(&b.constraints[0].spec, ConstraintSpec::Check(s, false) if s.text == "b <> ''"));
         assert_eq!(b.not_null, Some(true));
         let TableElement::Column(c) = &create.elements[2] else { panic!("not a column") };

@@ -3,9 +3,7 @@
 use super::{transaction, unsupported};
 use crate::parse::lexer::Kind;
 use crate::utility::object::Ddl;
-use crate::utility::{
-    DeclareCursor, Discard, FetchDirection, Lock, SetValue, Tokens, Utility, Vacuum,
-};
+use crate::utility::{DeclareCursor, Discard, FetchDirection, Lock, SetValue, Tokens, Utility, Vacuum};
 use catalog::{Result, SqlError, SqlState};
 use storage::TableLockMode;
 
@@ -281,13 +279,19 @@ fn vacuum(t: &mut Tokens<'_>, is_vacuum: bool) -> Result<Utility> {
         t.comma_list(|t| {
             let position = t.position();
             let name = t.label()?;
-            let value = if t.is_punct(0, ",") || t.is_punct(0, ")") { "true".into() } else { t.option_value()? };
+            let value =
+                if t.is_punct(0, ",") || t.is_punct(0, ")") { "true".into() } else { t.option_value()? };
             let on = !matches!(value.as_str(), "false" | "off" | "0" | "no");
             match name.as_str() {
                 "full" if is_vacuum => v.full = on,
                 "verbose" => v.verbose = on,
                 "analyze" | "analyse" if is_vacuum => v.analyze = on,
-                "freeze" | "disable_page_skipping" | "index_cleanup" | "process_toast" | "truncate" | "parallel"
+                "freeze"
+                | "disable_page_skipping"
+                | "index_cleanup"
+                | "process_toast"
+                | "truncate"
+                | "parallel"
                     if is_vacuum => {}
                 "skip_locked" => {}
                 _ => {

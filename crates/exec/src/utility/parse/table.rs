@@ -5,8 +5,8 @@ use super::unsupported;
 use crate::parse::lexer::Kind;
 use crate::utility::object::Ddl;
 use crate::utility::table::{
-    ColumnDefinition, ColumnFill, ConstraintDefinition, ConstraintSpec, CreateTable, CreateTableAs, LikeClause,
-    OnCommit, ReferentialAction, References, TableElement,
+    ColumnDefinition, ColumnFill, ConstraintDefinition, ConstraintSpec, CreateTable, CreateTableAs,
+    LikeClause, OnCommit, References, ReferentialAction, TableElement,
 };
 use crate::utility::{Tokens, Utility};
 use catalog::object::{Identity, Persistence};
@@ -245,7 +245,10 @@ fn nullability(column: &mut ColumnDefinition, not_null: bool, position: u32) -> 
     if column.not_null.is_some_and(|before| before != not_null) {
         return Err(SqlError::new(
             SqlState::SYNTAX_ERROR,
-            format!("conflicting NULL/NOT NULL declarations for column \"{}\" of table \"{}\"", column.name, ""),
+            format!(
+                "conflicting NULL/NOT NULL declarations for column \"{}\" of table \"{}\"",
+                column.name, ""
+            ),
         )
         .at(position));
     }
@@ -259,13 +262,16 @@ fn fill(column: &mut ColumnDefinition, fill: ColumnFill, position: u32) -> Resul
             (ColumnFill::Default(_), ColumnFill::Default(_)) => "multiple default values specified",
             (ColumnFill::Identity(..), ColumnFill::Identity(..)) => "multiple identity specifications",
             (ColumnFill::Generated(_), ColumnFill::Generated(_)) => "multiple generation clauses specified",
-            (ColumnFill::Default(_), ColumnFill::Identity(..)) | (ColumnFill::Identity(..), ColumnFill::Default(_)) => {
-                "both default and identity specified"
-            }
+            (ColumnFill::Default(_), ColumnFill::Identity(..))
+            | (ColumnFill::Identity(..), ColumnFill::Default(_)) => "both default and identity specified",
             (ColumnFill::Default(_), ColumnFill::Generated(_))
-            | (ColumnFill::Generated(_), ColumnFill::Default(_)) => "both default and generation expression specified",
+            | (ColumnFill::Generated(_), ColumnFill::Default(_)) => {
+                "both default and generation expression specified"
+            }
             (ColumnFill::Identity(..), ColumnFill::Generated(_))
-            | (ColumnFill::Generated(_), ColumnFill::Identity(..)) => "both identity and generation expression specified",
+            | (ColumnFill::Generated(_), ColumnFill::Identity(..)) => {
+                "both identity and generation expression specified"
+            }
         };
         return Err(SqlError::new(
             SqlState::SYNTAX_ERROR,
@@ -285,8 +291,8 @@ fn ends_default(t: &Tokens<'_>) -> bool {
     match t.peek_word() {
         Some("not") => t.is(1, "null") || t.is(1, "deferrable"),
         Some(
-            "constraint" | "null" | "check" | "unique" | "primary" | "references" | "generated" | "collate" | "default"
-            | "deferrable" | "initially" | "using",
+            "constraint" | "null" | "check" | "unique" | "primary" | "references" | "generated" | "collate"
+            | "default" | "deferrable" | "initially" | "using",
         ) => true,
         _ => false,
     }

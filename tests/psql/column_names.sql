@@ -1,0 +1,16 @@
+select 1, 'x', null, true, 1.5, 1::int8, 'x'::text, cast(1 as text), int4 '1';
+select abs(1), upper('x'), count(*), sum(1), max(2), now() is null, coalesce(1), nullif(1, 2), greatest(1), least(1);
+select case when true then 1 end, case when true then 1 else 2 end as named, array[1], row(1), exists (select 1), (select 1), (select 2 as two);
+select 1 + 1, -1, not true, 'a' || 'b', 1 in (1), 1 between 0 and 2, null is null, 'a' like 'b';
+select current_date is null, current_user, user, current_catalog = current_database(), current_schema;
+select extract(year from date '2020-01-01'), substring('abc' from 1), position('a' in 'a'), trim('x'), overlay('a' placing 'b' from 1);
+select t.a, a, t.*, (t).a, a::text, a + 1, upper(a::text) from (select 1 as a) t;
+select case when true then t.a end, case when true then 1 else t.a end, coalesce(t.a), (array[a])[1] from (select 1 as a) t;
+select sum(a), sum(a) + 1, count(*) filter (where true), row_number() over () from (select 1 as a) t group by ();
+select interval '1 day', date '2020-01-01', timestamp '2020-01-01', 1::numeric(5,2), 'x'::varchar(3), 'x'::char(3), 1.5::float4, 1::float8, true::bool, '\x00'::bytea, '{}'::json;
+select * from (values (1, 2)) v;
+values (1, 'x');
+select generate_series(1, 1), g from generate_series(1, 1) g;
+select * from generate_series(1, 1);
+select * from unnest(array[1]);
+table pg_nosuch;

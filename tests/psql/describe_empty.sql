@@ -1,0 +1,7 @@
+\d
+\dt
+\di
+\ds
+\dv
+\d nosuch
+\dt nosuch
