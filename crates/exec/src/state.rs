@@ -2,12 +2,13 @@
 //! the session, so everything in it has interior mutability; the session itself is the only one that writes.
 
 use crate::clock::now_micros;
+use crate::ddl::DdlSession;
 use crate::engine::Engine;
 use crate::environment::{Activity, Environment, PreparedInfo};
 use crate::settings::{SetScope, Settings};
 use crate::store_error::{interrupted, sql_error};
 use catalog::object::Sequence;
-use catalog::{Catalog, DatabaseObjects, Oid, Result, SqlError, SqlState};
+use catalog::{Catalog, Change, DatabaseObjects, Oid, Result, SqlError, SqlState, Style};
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -26,6 +27,8 @@ pub struct SessionState {
     /// The catalog as the running transaction sees it.
     pub(crate) catalog: Mutex<Arc<Catalog>>,
     pub(crate) objects: Mutex<Arc<DatabaseObjects>>,
+    /// What the open transaction has changed in the catalog.
+    pub(crate) changes: Mutex<Vec<Change>>,
     pub(crate) transaction_start: AtomicI64,
     pub(crate) statement_start: AtomicI64,
     /// The transaction. Locked for one call at a time, never across one that may ask again.
@@ -80,6 +83,7 @@ impl SessionState {
             settings: Mutex::new(settings),
             catalog: Mutex::new(catalog),
             objects: Mutex::new(objects),
+            changes: Mutex::default(),
             transaction_start: AtomicI64::new(now),
             statement_start: AtomicI64::new(now),
             transaction: Mutex::new(None),
@@ -106,6 +110,37 @@ impl SessionState {
         }
         *self.objects.lock() = catalog.objects.get(&self.database).cloned().unwrap_or_default();
         *held = catalog;
+    }
+
+    /// Sees the newest committed catalog, with the open transaction's changes over it.
+    pub(crate) fn adopt_catalog(&self) {
+        let committed = self.engine.catalog();
+        let changes = self.changes.lock();
+        if changes.is_empty() {
+            self.set_catalog(committed);
+        } else if self.catalog.lock().version < committed.version + changes.len() as u64 {
+            // Others have committed changes since.
+            let mut catalog = (*committed).clone();
+            for change in changes.iter() {
+                catalog = catalog.apply(std::slice::from_ref(change));
+            }
+            self.set_catalog(Arc::new(catalog));
+        }
+    }
+
+    /// Takes back the open transaction's changes beyond the first `keep`.
+    pub(crate) fn truncate_changes(&self, keep: usize) {
+        let mut changes = self.changes.lock();
+        if changes.len() == keep {
+            return;
+        }
+        changes.truncate(keep);
+        let mut catalog = self.engine.catalog();
+        for change in changes.iter() {
+            catalog = Arc::new(catalog.apply(std::slice::from_ref(change)));
+        }
+        drop(changes);
+        self.set_catalog(catalog);
     }
 
     /// Forgets what DISCARD SEQUENCES forgets.
@@ -165,7 +200,7 @@ impl Environment for SessionState {
         let user = self.catalog().roles.get(&self.current_role()).map(|r| r.name.clone()).unwrap_or_default();
         let names = self.settings.lock().search_path();
         let mut path = Vec::with_capacity(names.len() + 1);
-        for name in &names {
+        for name in names.iter() {
             let oid = match name.as_str() {
                 "$user" => objects.schema(&user).map(|s| s.oid),
                 "pg_catalog" => Some(Oid::PG_CATALOG),
@@ -347,6 +382,40 @@ impl Environment for SessionState {
             }
             std::thread::sleep(left.min(Duration::from_millis(10)));
         }
+    }
+}
+
+impl DdlSession for SessionState {
+    fn new_oid(&self) -> Result<Oid> {
+        self.engine.new_oid()
+    }
+
+    fn with_transaction(&self, f: &mut dyn FnMut(&mut Transaction) -> Result<()>) -> Result<()> {
+        self.transaction(f)?
+    }
+
+    fn refresh_catalog(&self) -> Result<()> {
+        self.adopt_catalog();
+        Ok(())
+    }
+
+    fn record(&self, change: Change) -> Result<()> {
+        let next = self.catalog().apply(std::slice::from_ref(&change));
+        self.changes.lock().push(change);
+        self.set_catalog(Arc::new(next));
+        Ok(())
+    }
+
+    fn style(&self) -> Arc<Style> {
+        self.settings.lock().style()
+    }
+
+    fn sessions_in(&self, database: Oid) -> usize {
+        self.engine.sessions_in(database, self.pid)
+    }
+
+    fn check_setting(&self, name: &str, values: &[String]) -> Result<String> {
+        self.settings.lock().check_assignment(name, values)
     }
 }
 

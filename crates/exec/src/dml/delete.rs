@@ -11,13 +11,15 @@ use catalog::{Arena, Datum, Result};
 use std::sync::Arc;
 use storage::LockMode;
 
-/// A planned DELETE. The source puts out, at least, the target's columns from slot 0 and the row key at `key`.
+/// A planned DELETE. The source puts out, at least, the target's columns from slot `first` and the row key at `key`.
 #[derive(Debug)]
 pub struct DeletePlan {
     /// The target.
     pub writer: Arc<TableWriter>,
     /// Finds the rows, joined with USING.
     pub source: PlanNode,
+    /// First slot of the target's columns.
+    pub first: usize,
     /// Slot of the row key.
     pub key: usize,
     /// WHERE and join conditions once more, for a row that changed since it was found.
@@ -41,10 +43,10 @@ impl DmlPlan for DeletePlan {
             let cx = row_cx.with_arena(&arena);
             let key = row.get(self.key).map(|k| k.as_bytes()).unwrap_or_default();
             let recheck = self.recheck.as_ref();
-            let Some(wide) = lock_target(&cx, runtime, writer, row, key, LockMode::Update, recheck)? else {
+            let Some(wide) = lock_target(&cx, runtime, writer, row, self.first, key, LockMode::Update, recheck)? else {
                 return Ok(Flow::Continue(()));
             };
-            let old = wide.get(..writer.types.len()).unwrap_or_default();
+            let old = wide.get(self.first..self.first + writer.types.len()).unwrap_or_default();
             runtime.transaction(|t| writer.delete(&cx, t, key, old, &mut scratch))?;
             count += 1;
             if let Some(returning) = &self.returning {

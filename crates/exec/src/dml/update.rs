@@ -13,13 +13,15 @@ use catalog::{Arena, Datum, Result};
 use std::sync::Arc;
 use storage::LockMode;
 
-/// A planned UPDATE. The source puts out, at least, the target's columns from slot 0 and the row key at `key`.
+/// A planned UPDATE. The source puts out, at least, the target's columns from slot `first` and the row key at `key`.
 #[derive(Debug)]
 pub struct UpdatePlan {
     /// The target.
     pub writer: Arc<TableWriter>,
     /// Finds the rows, joined with FROM.
     pub source: PlanNode,
+    /// First slot of the target's columns.
+    pub first: usize,
     /// Slot of the row key.
     pub key: usize,
     /// Place and value, over the source's row.
@@ -79,18 +81,18 @@ impl UpdatePlan {
         let writer = &*self.writer;
         let key = found.get(self.key).map(|k| k.as_bytes()).unwrap_or_default();
         let Some(mut wide) =
-            lock_target(cx, runtime, writer, found, key, self.mode, self.recheck.as_ref())?
+            lock_target(cx, runtime, writer, found, self.first, key, self.mode, self.recheck.as_ref())?
         else {
             return Ok(false);
         };
         let width = writer.types.len();
-        let old: Vec<Datum<'x>> = wide.iter().take(width).copied().collect();
+        let old: Vec<Datum<'x>> = wide.iter().skip(self.first).take(width).copied().collect();
         let mut new = apply(cx, &self.assignments, &wide, &old)?;
         writer.check(cx, &mut new)?;
         runtime
             .transaction(|t| writer.update(cx, t, key, &old, &new, &self.touched, self.moves, scratch))?;
         if let Some(returning) = &self.returning {
-            for (slot, value) in wide.iter_mut().zip(&new) {
+            for (slot, value) in wide.iter_mut().skip(self.first).zip(&new) {
                 *slot = *value;
             }
             push_returning(cx, returning, &wide, done, out)?;
@@ -101,11 +103,13 @@ impl UpdatePlan {
 
 /// Locks the row that a statement has found and is about to change. Gives the source's row, with the target's newest columns in it if
 /// they changed since; `None` if the row is no longer to be changed (PostgreSQL's EvalPlanQual).
+#[allow(clippy::too_many_arguments)] // the facts of one row, used by UPDATE and DELETE
 pub(super) fn lock_target<'x>(
     cx: &ExecContext<'x>,
     runtime: &DmlRuntime,
     writer: &TableWriter,
     found: &[Datum<'x>],
+    first: usize,
     key: &[u8],
     mode: LockMode,
     recheck: Option<&PhysicalExpr>,
@@ -125,7 +129,7 @@ pub(super) fn lock_target<'x>(
     })?;
     let Some(changed) = changed else { return Ok(None) };
     if let Some(bytes) = changed {
-        for (slot, value) in wide.iter_mut().zip(writer.decode(arena, bytes)?) {
+        for (slot, value) in wide.iter_mut().skip(first).zip(writer.decode(arena, bytes)?) {
             *slot = value;
         }
         if let Some(recheck) = recheck

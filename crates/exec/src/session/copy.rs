@@ -5,7 +5,7 @@
 
 use super::prepare::Body;
 use super::Session;
-use crate::bind::ParameterMode;
+use crate::bind::ParameterType;
 use crate::client::{Client, CommandTag};
 use crate::copy::{LineReader, RowWriter};
 use crate::row::context::ExecContext;
@@ -126,11 +126,11 @@ impl Session {
             let (names, values) = (names.join(", "), values.join(", "));
             format!("INSERT INTO {target} ({names}) OVERRIDING SYSTEM VALUE VALUES ({values})")
         };
-        let modes = columns.iter().map(|(_, typ)| ParameterMode::Declared(typ.oid)).collect();
+        let modes = columns.iter().map(|(_, typ)| ParameterType::Fixed(typ.oid)).collect();
         let parsed = crate::parse::parse(&sql)?
             .pop()
             .ok_or_else(|| SqlError::internal("COPY made an empty statement"))?;
-        let prepared = self.prepare_parsed(parsed, sql.as_str().into(), modes)?;
+        let prepared = self.prepare_parsed(parsed, sql.as_str().into(), modes, false)?;
         let planned = self.current_plan(&prepared)?;
         self.lock_tables(&planned.locks)?;
         let Body::Dml { plan, cache_slots, .. } = &planned.body else {
@@ -208,7 +208,7 @@ impl Session {
             }
         };
         let parsed = crate::parse::parse(&sql)?.pop().ok_or_else(|| SqlError::internal("COPY of nothing"))?;
-        let prepared = self.prepare_parsed(parsed, sql.as_str().into(), Box::new([])).map_err(|mut error| {
+        let prepared = self.prepare_parsed(parsed, sql.as_str().into(), Box::new([]), false).map_err(|mut error| {
             if let Some(at) = &mut error.fields_mut().position {
                 *at += position;
             }

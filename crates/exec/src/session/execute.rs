@@ -80,7 +80,7 @@ impl Session {
     /// Takes the statement's locks and its snapshot, and makes sure that the plan fits both.
     fn ready(&mut self, prepared: &Prepared) -> Result<(Arc<Planned>, ReadView)> {
         for _ in 0..REPLANS_MAX {
-            self.adopt_catalog();
+            self.state.adopt_catalog();
             let planned = self.current_plan(prepared)?;
             if matches!(planned.body, Body::Utility(_)) {
                 return Ok((planned, self.state.transaction(|t| t.view())?));
@@ -91,7 +91,7 @@ impl Session {
                 t.begin_statement();
                 t.view()
             })?;
-            self.adopt_catalog();
+            self.state.adopt_catalog();
             if Arc::ptr_eq(&planned.objects, &self.state.objects.lock()) {
                 return Ok((planned, view));
             }

@@ -9,6 +9,7 @@
 
 mod copy;
 mod cursor;
+mod ddl;
 mod execute;
 mod prepare;
 mod transaction;
@@ -24,7 +25,7 @@ use crate::state::SessionState;
 use crate::store_error::interrupted;
 use catalog::types::Type;
 use rustc_hash::FxHashMap;
-use catalog::{Catalog, Oid, Result, Severity, SqlError, SqlState, Style, Value};
+use catalog::{Oid, Result, Severity, SqlError, SqlState, Style, Value};
 use std::any::Any;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -149,8 +150,6 @@ pub struct Session {
     pub(crate) engine: Arc<Engine>,
     pub(crate) state: Arc<SessionState>,
     block: Block,
-    /// The catalog with the open transaction's own DDL.
-    overlay: Option<Arc<Catalog>>,
     transaction: transaction::TransactionFacts,
     prepared: FxHashMap<String, Option<Arc<Prepared>>>,
     cursors: FxHashMap<String, cursor::Cursor>,
@@ -199,11 +198,11 @@ impl Session {
             let concerns = (over.database == database.oid || !over.database.is_valid())
                 && (over.role == role.oid || !over.role.is_valid());
             for (name, value) in over.settings.iter().filter(|_| concerns) {
-                settings.set(name, Some(value), SetScope::Default)?;
+                settings.set(name, Some(value), SetScope::Startup)?;
             }
         }
         for (name, value) in &startup.settings {
-            settings.set(name, Some(value), SetScope::Default).map_err(|mut error| {
+            settings.set(name, Some(value), SetScope::Startup).map_err(|mut error| {
                 error.fields_mut().severity = Severity::Fatal;
                 error
             })?;
@@ -234,7 +233,6 @@ impl Session {
             engine: Arc::clone(&engine),
             state: Arc::clone(&state),
             block: Block::Idle,
-            overlay: None,
             transaction: Default::default(),
             prepared: FxHashMap::default(),
             cursors: FxHashMap::default(),
@@ -271,14 +269,16 @@ impl Session {
     /// How long the session may wait for its client in its present state, and the FATAL error that it then ends with
     /// (idle_in_transaction_session_timeout 25P03, idle_session_timeout 57P05). `None` is forever.
     pub fn idle_timeout(&self) -> Option<(Duration, SqlError)> {
-        let (name, reason) = match self.block {
+        let settings = self.state.settings.lock();
+        let (timeout, reason) = match self.block {
             Block::InBlock | Block::Failed => {
-                ("idle_in_transaction_session_timeout", storage::InterruptReason::IdleInTransactionTimeout)
+                (settings.idle_in_transaction_timeout(), storage::InterruptReason::IdleInTransactionTimeout)
             }
-            Block::Idle | Block::Implicit => ("idle_session_timeout", storage::InterruptReason::IdleSessionTimeout),
+            Block::Idle | Block::Implicit => {
+                (settings.idle_session_timeout(), storage::InterruptReason::IdleSessionTimeout)
+            }
         };
-        let millis = self.state.settings.lock().millis(name);
-        (millis > 0).then(|| (Duration::from_millis(millis), interrupted(reason)))
+        timeout.map(|timeout| (timeout, interrupted(reason)))
     }
 
     /// The status byte.
@@ -352,28 +352,21 @@ impl Session {
     /// Sends the notices that have gathered, and the settings that changed and are reported.
     pub(crate) fn flush_notices(&self, client: &mut dyn Client) {
         let notices = std::mem::take(&mut *self.state.notices.lock());
-        let least = self.state.settings.lock().client_min_messages();
-        for notice in notices.iter().filter(|n| severity_rank(n.fields().severity) >= severity_rank(least)) {
-            client.notice(notice);
+        let (changed, settings) = {
+            let mut settings = self.state.settings.lock();
+            (settings.take_reports(), (!notices.is_empty()).then(|| settings.clone()))
+        };
+        for notice in &notices {
+            if settings.as_ref().is_none_or(|settings| settings.sends(notice.fields().severity)) {
+                client.notice(notice);
+            }
         }
-        let changed = self.state.settings.lock().take_reported_changes();
         for (name, value) in changed {
             if name == "application_name" {
                 self.state.activity.lock().application_name = value.clone();
             }
             client.parameter_status(&name, &value);
         }
-    }
-}
-
-fn severity_rank(severity: Severity) -> u8 {
-    match severity {
-        Severity::Debug => 0,
-        Severity::Log => 1,
-        Severity::Notice => 2,
-        Severity::Warning => 3,
-        Severity::Error => 4,
-        Severity::Info | Severity::Fatal | Severity::Panic => 5,
     }
 }
 

@@ -1,11 +1,12 @@
 //! From text to a prepared statement: the cache, lifting, parsing, binding, planning.
 
 use super::{Prepared, ResultColumn, Script, ScriptStatement, Session, failed_block};
-use crate::bind::{self, BindContext, Bound, ParameterMode};
+use crate::bind::{self, BindContext, Bound, ParameterType};
 use crate::bound::{Dml, Explain, QueryColumn, SqlType, Statement};
 use crate::cache::{Found, Key};
 use crate::environment::Environment;
 use crate::lift::{Literal, LiteralKind, unquote};
+use crate::parse::ast::Ast;
 use crate::parse::{self, ParsedStatement};
 use crate::plan::dml::DmlPlan;
 use crate::plan::{self, Plan, PlanContext};
@@ -22,8 +23,8 @@ use storage::{RelationId, TableLockMode};
 /// A prepared statement's inside: what it was made from, and its plan as of the last time that it was run.
 pub(crate) struct PreparedInner {
     parsed: ParsedStatement,
-    source: Arc<str>,
-    modes: Box<[ParameterMode]>,
+    modes: Box<[ParameterType]>,
+    more_parameters: bool,
     /// Types of lifted literals as bound, for turning the next statement's literals into values.
     planned: Mutex<Arc<Planned>>,
     runs: AtomicU32,
@@ -163,7 +164,7 @@ impl Session {
             }
             self.remember(text, kinds, &[], Found::NotLiftable);
         }
-        let prepared = self.prepare_parsed(to_bind.parsed.clone(), Arc::clone(&to_bind.source), Box::new([]))?;
+        let prepared = self.prepare_parsed(to_bind.parsed.clone(), Arc::clone(&to_bind.source), Box::new([]), false)?;
         if to_bind.cacheable && is_cacheable(&prepared) {
             self.remember(&to_bind.source, &[], &[], Found::Prepared(Arc::clone(&prepared)));
         }
@@ -192,9 +193,9 @@ impl Session {
         self.ensure_transaction();
         let modes = types
             .iter()
-            .map(|t| if t.is_valid() { ParameterMode::Declared(*t) } else { ParameterMode::Inferred })
+            .map(|t| if t.is_valid() { ParameterType::Fixed(*t) } else { ParameterType::Infer })
             .collect();
-        let prepared = self.prepare_parsed(parsed, sql.into(), modes)?;
+        let prepared = self.prepare_parsed(parsed, sql.into(), modes, true)?;
         if is_cacheable(&prepared) {
             self.remember(sql, &[], types, Found::Prepared(Arc::clone(&prepared)));
         }
@@ -212,16 +213,14 @@ impl Session {
         let parsed = parse::parse(text).ok()?.pop()?;
         let modes = literals
             .iter()
-            .map(|literal| {
-                ParameterMode::Lifted(match literal.kind {
-                    LiteralKind::Int4 => oid::INT4,
-                    LiteralKind::Int8 => oid::INT8,
-                    LiteralKind::Numeric => oid::NUMERIC,
-                    LiteralKind::Unknown => oid::UNKNOWN,
-                })
+            .map(|literal| match literal.kind {
+                LiteralKind::Int4 => ParameterType::Fixed(oid::INT4),
+                LiteralKind::Int8 => ParameterType::Fixed(oid::INT8),
+                LiteralKind::Numeric => ParameterType::Fixed(oid::NUMERIC),
+                LiteralKind::Unknown => ParameterType::Lifted,
             })
             .collect();
-        let prepared = self.prepare_parsed(parsed, text.into(), modes).ok()?;
+        let prepared = self.prepare_parsed(parsed, text.into(), modes, false).ok()?;
         let values = literal_values(&prepared, source, literals, self)?;
         self.remember(text, kinds, &[], Found::Prepared(Arc::clone(&prepared)));
         Some((prepared, values))
@@ -232,11 +231,15 @@ impl Session {
         &mut self,
         parsed: ParsedStatement,
         source: Arc<str>,
-        modes: Box<[ParameterMode]>,
+        modes: Box<[ParameterType]>,
+        more_parameters: bool,
     ) -> Result<Arc<Prepared>> {
-        self.adopt_catalog();
-        let bound = self.bind(&parsed, &source, &modes)?;
-        let columns = bound.columns.as_deref().map(result_columns).transpose()?;
+        self.state.adopt_catalog();
+        let bound = self.bind(&parsed, &modes, more_parameters)?;
+        let columns = match &bound.statement {
+            Statement::Utility(utility) => self.utility_columns(utility)?,
+            _ => bound.columns.as_deref().map(result_columns).transpose()?,
+        };
         let parameter_types = bound.parameter_types.clone();
         let planned = self.plan(bound)?;
         let text = source.get(parsed.text.clone()).unwrap_or(&source);
@@ -248,8 +251,8 @@ impl Session {
             ends_transaction: ends_transaction(&parsed),
             inner: PreparedInner {
                 parsed,
-                source,
                 modes,
+                more_parameters,
                 planned: Mutex::new(Arc::new(planned)),
                 runs: AtomicU32::new(0),
             },
@@ -265,7 +268,8 @@ impl Session {
         if fits {
             return Ok(planned);
         }
-        let bound = self.bind(&prepared.inner.parsed, &prepared.inner.source, &prepared.inner.modes)?;
+        let inner = &prepared.inner;
+        let bound = self.bind(&inner.parsed, &inner.modes, inner.more_parameters)?;
         let columns = bound.columns.as_deref().map(result_columns).transpose()?;
         if !same_shape(prepared.columns.as_deref(), columns.as_deref()) {
             return Err(SqlError::new(
@@ -278,8 +282,10 @@ impl Session {
         Ok(planned)
     }
 
-    fn bind(&self, parsed: &ParsedStatement, source: &str, modes: &[ParameterMode]) -> Result<Bound> {
-        bind::bind(parsed, &BindContext::new(&*self.state, source, modes))
+    fn bind(&self, parsed: &ParsedStatement, modes: &[ParameterType], more_parameters: bool) -> Result<Bound> {
+        let style = self.style();
+        let cx = BindContext { env: &*self.state, style: &style, parameters: modes, more_parameters, fold: true };
+        bind::bind(parsed, &cx)
     }
 
     fn plan(&self, bound: Bound) -> Result<Planned> {
@@ -354,30 +360,36 @@ impl Session {
     /// Fingerprint of the role and the settings that change what a text means.
     fn meaning(&mut self) -> u64 {
         let settings = self.state.settings.lock();
-        let version = settings.version();
+        let version = settings.generation();
         if self.meaning.1 != version {
             let mut hasher = rustc_hash::FxHasher::default();
-            settings.meaning().hash(&mut hasher);
+            // Literals are read when a statement is bound, by these styles.
+            let style = settings.style();
+            settings.search_path().hash(&mut hasher);
+            style.time_zone_name.hash(&mut hasher);
+            let styles = (style.date_style as u8, style.date_order as u8, style.interval_style as u8);
+            styles.hash(&mut hasher);
             self.state.current_role.load(Ordering::Relaxed).hash(&mut hasher);
             self.meaning = (hasher.finish(), version);
         }
         self.meaning.0
     }
-
-    /// Sees the catalog as committed now, unless the transaction has changed it itself.
-    pub(super) fn adopt_catalog(&self) {
-        let catalog = self.overlay.clone().unwrap_or_else(|| self.engine.catalog());
-        self.state.set_catalog(catalog);
-    }
 }
 
-/// Utility statements are cheap to parse and have no plan; what is kept is queries and DML.
+/// Utility statements are cheap to parse and have no plan; what is kept is queries and DML. Literals that mean the present are read
+/// when a statement is bound, so such a statement is bound each time.
 fn is_cacheable(prepared: &Prepared) -> bool {
+    let text = prepared.text.as_bytes();
+    let present = |word: &[u8]| text.windows(word.len()).any(|w| w.eq_ignore_ascii_case(word));
+    let quoted = memchr::memchr(b'\'', text).is_some();
+    if quoted && [&b"'now"[..], b"'today", b"'tomorrow", b"'yesterday"].iter().any(|word| present(word)) {
+        return false;
+    }
     matches!(prepared.inner.planned.lock().body, Body::Query(_) | Body::Dml { .. })
 }
 
 fn ends_transaction(parsed: &ParsedStatement) -> bool {
-    parsed.utility().is_some_and(Utility::ends_transaction)
+    matches!(&parsed.ast, Ast::Utility(utility) if utility.ends_transaction())
 }
 
 /// The values of a statement's literals, by the types that binding gave them; `None` if one is no value of its type.

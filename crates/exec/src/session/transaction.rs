@@ -3,7 +3,6 @@
 use super::{Block, Session};
 use crate::client::{Client, CommandTag};
 use crate::clock::now_micros;
-use crate::settings::Mark;
 use crate::store_error::sql_error;
 use crate::utility::TransactionModes;
 use catalog::{Result, Severity, SqlError, SqlState};
@@ -26,9 +25,8 @@ pub(crate) struct TransactionFacts {
 struct Savepoint {
     name: String,
     id: SavepointId,
-    /// The catalog overlay at that time.
-    overlay: Option<std::sync::Arc<catalog::Catalog>>,
-    settings: Mark,
+    /// How many catalog changes there were.
+    changes: usize,
 }
 
 impl Session {
@@ -43,25 +41,24 @@ impl Session {
     fn start_transaction(&mut self) {
         let (isolation, read_only, deferrable, lock_timeout, deadlock_timeout) = {
             let mut settings = self.state.settings.lock();
-            settings.begin();
+            settings.begin_transaction();
             (
-                isolation(&settings.show("default_transaction_isolation").unwrap_or_default()),
-                settings.bool("default_transaction_read_only"),
-                settings.bool("default_transaction_deferrable"),
-                settings.millis("lock_timeout"),
-                settings.millis("deadlock_timeout"),
+                isolation(settings.default_isolation()),
+                settings.is_on("default_transaction_read_only"),
+                settings.is_on("default_transaction_deferrable"),
+                settings.lock_timeout(),
+                settings.integer("deadlock_timeout"),
             )
         };
-        self.state.locks.set_lock_timeout(Duration::from_millis(lock_timeout));
-        self.state.locks.set_deadlock_timeout(Duration::from_millis(deadlock_timeout));
+        self.state.locks.set_lock_timeout(lock_timeout.unwrap_or_default());
+        self.state.locks.set_deadlock_timeout(Duration::from_millis(deadlock_timeout.unsigned_abs()));
         self.transaction = TransactionFacts { read_only, deferrable, ..TransactionFacts::default() };
         let transaction = self.engine.store.begin_in(&self.state.locks, isolation);
         *self.state.transaction.lock() = Some(transaction);
         let now = now_micros();
         self.state.transaction_start.store(now, Ordering::Relaxed);
         self.state.statement_start.store(now, Ordering::Relaxed);
-        self.overlay = None;
-        self.state.set_catalog(self.engine.catalog());
+        self.state.adopt_catalog();
     }
 
     /// BEGIN, START TRANSACTION.
@@ -195,15 +192,13 @@ impl Session {
         };
         match transaction.commit(durability) {
             Ok(_) => {
-                self.state.settings.lock().commit();
-                if self.overlay.take().is_some() {
-                    self.state.set_catalog(self.engine.catalog());
-                }
+                self.state.settings.lock().commit_transaction();
+                self.forget_changes();
                 Ok(())
             }
             Err(error) => {
-                self.state.settings.lock().rollback();
-                self.overlay = None;
+                self.state.settings.lock().rollback_transaction();
+                self.forget_changes();
                 Err(sql_error(error))
             }
         }
@@ -215,9 +210,16 @@ impl Session {
         self.end_of_transaction();
         if let Some(transaction) = self.state.transaction.lock().take() {
             transaction.rollback();
-            self.state.settings.lock().rollback();
+            self.state.settings.lock().rollback_transaction();
         }
-        if self.overlay.take().is_some() {
+        self.forget_changes();
+    }
+
+    /// The transaction's catalog changes are committed, or undone: from now on the committed catalog tells.
+    fn forget_changes(&self) {
+        let mut changes = self.state.changes.lock();
+        if !changes.is_empty() {
+            changes.clear();
             self.state.set_catalog(self.engine.catalog());
         }
     }
@@ -250,8 +252,8 @@ impl Session {
                 if self.transaction.savepoints.is_empty() {
                     // Nothing to come back to: others need not wait for the client's ROLLBACK.
                     *self.state.transaction.lock() = None;
-                    self.state.settings.lock().rollback();
-                    self.overlay = None;
+                    self.state.settings.lock().rollback_transaction();
+                    self.forget_changes();
                 }
             }
             Block::Failed => {}
@@ -266,12 +268,11 @@ impl Session {
     pub(super) fn savepoint(&mut self, name: &str) -> Result<CommandTag> {
         self.require_block("SAVEPOINT")?;
         let id = self.state.transaction(|t| t.savepoint())?;
-        let settings = self.state.settings.lock().mark();
+        self.state.settings.lock().push_level();
         self.transaction.savepoints.push(Savepoint {
             name: name.to_owned(),
             id,
-            overlay: self.overlay.clone(),
-            settings,
+            changes: self.state.changes.lock().len(),
         });
         Ok(CommandTag::plain("SAVEPOINT"))
     }
@@ -283,6 +284,10 @@ impl Session {
         if let Some(savepoint) = self.transaction.savepoints.get(at) {
             let id = savepoint.id;
             self.state.transaction(|t| t.release(id))?.map_err(sql_error)?;
+            let mut settings = self.state.settings.lock();
+            for _ in at..self.transaction.savepoints.len() {
+                settings.release_level();
+            }
         }
         self.transaction.savepoints.truncate(at);
         Ok(CommandTag::plain("RELEASE"))
@@ -295,11 +300,14 @@ impl Session {
         if let Some(savepoint) = self.transaction.savepoints.get(at) {
             let id = savepoint.id;
             self.state.transaction(|t| t.rollback_to(id))?.map_err(sql_error)?;
-            self.state.settings.lock().rollback_to(&savepoint.settings);
-            self.overlay = savepoint.overlay.clone();
+            self.state.truncate_changes(savepoint.changes);
+            let mut settings = self.state.settings.lock();
+            for _ in at + 1..self.transaction.savepoints.len() {
+                settings.rollback_level();
+                settings.release_level();
+            }
+            settings.rollback_level();
         }
-        let catalog = self.overlay.clone().unwrap_or_else(|| self.engine.catalog());
-        self.state.set_catalog(catalog);
         self.transaction.savepoints.truncate(at + 1);
         self.block = Block::InBlock;
         Ok(CommandTag::plain("ROLLBACK"))
