@@ -209,6 +209,19 @@ impl<W: Write> Output<W> {
         if self.failed { Err(ErrorKind::BrokenPipe.into()) } else { Ok(()) }
     }
 
+    /// Takes back a message that is only partly in the buffer: what a panic in the middle of one leaves behind.
+    pub fn drop_partial_message(&mut self) {
+        let mut end = 0;
+        while let Some(word) = self.buffer.get(end + 1..end + HEADER).and_then(|b| b.first_chunk::<4>()) {
+            let length = u32::from_be_bytes(*word) as usize;
+            if length < 4 || end + 1 + length > self.buffer.len() {
+                break;
+            }
+            end += 1 + length;
+        }
+        self.buffer.truncate(end);
+    }
+
     /// Writes all if the buffer has passed the threshold.
     #[inline]
     pub fn drain(&mut self) -> io::Result<()> {
@@ -268,6 +281,16 @@ mod tests {
         assert_eq!(input.message(&mut output).expect("a message"), Tag::Sync);
         assert!(matches!(input.message(&mut output), Err(ReceiveError::Closed)));
         assert!(input.buffer.len() <= READ_SIZE);
+    }
+
+    #[test]
+    fn a_partial_message_is_taken_back() {
+        let mut output = Output::new(Vec::new());
+        for partial in [&b"D\0\0\0\0\0\x01"[..], b"D\0\0\0\x09\0", b"D\0", b""] {
+            output.buffer = [b"1\0\0\0\x04Z\0\0\0\x05I", partial].concat();
+            output.drop_partial_message();
+            assert_eq!(output.buffer, b"1\0\0\0\x04Z\0\0\0\x05I");
+        }
     }
 
     #[test]
