@@ -10,12 +10,22 @@ pub mod boolean;
 pub mod bpchar;
 pub mod bytea;
 pub mod char;
+pub mod date;
+pub mod datetime;
 pub mod float;
 pub mod int;
+pub mod interval;
+pub mod json;
 pub mod name;
 pub mod numeric;
 pub mod oids;
+pub mod pg_lsn;
+pub mod pseudo;
 pub mod text;
+pub mod time;
+pub mod timestamp;
+pub mod timetz;
+pub mod uuid;
 pub mod varchar;
 
 /// The physical shape of a type's [`Datum`]s.
@@ -176,7 +186,7 @@ impl Type {
             Some(print) => print(typmod, &mut modifier),
             None => modifier = format!("({typmod})"),
         }
-        let split = if self.category == b'D' { self.sql_name.find(' ') } else { None };
+        let split = if matches!(self.category, b'D') { self.sql_name.find(' ') } else { None };
         let (head, tail) = self.sql_name.split_at(split.unwrap_or(self.sql_name.len()));
         format!("{head}{modifier}{tail}")
     }
@@ -244,6 +254,15 @@ static TYPES: &[&Type] = &[
     &text::UNKNOWN,
     &text::CSTRING,
     &numeric::NUMERIC,
+    &date::DATE,
+    &time::TIME,
+    &timetz::TIMETZ,
+    &timestamp::TIMESTAMP,
+    &timestamp::TIMESTAMPTZ,
+    &interval::INTERVAL,
+    &uuid::UUID,
+    &json::JSON,
+    &pg_lsn::PG_LSN,
     &bpchar::BPCHAR,
     &varchar::VARCHAR,
     &oids::REGPROCEDURE,
@@ -266,7 +285,7 @@ struct Registry {
 static REGISTRY: LazyLock<Registry> = LazyLock::new(|| {
     let mut by_oid: Vec<Option<&'static Type>> = vec![None; 6200];
     let mut by_name = FxHashMap::default();
-    for typ in TYPES {
+    for typ in TYPES.iter().chain(pseudo::PSEUDO_TYPES) {
         if let Some(slot) = by_oid.get_mut(typ.oid.0 as usize) {
             *slot = Some(typ);
         }
