@@ -36,6 +36,7 @@ impl Responder<'_> {
                 | Tag::Close
                 | Tag::FunctionCall
                 | Tag::Terminate) => {
+                    self.events.sync_lost = true;
                     return Err(SqlError::protocol(format!(
                         "unexpected message type 0x{:02X} during COPY from stdin",
                         other.byte()

@@ -65,7 +65,7 @@ impl Conversation<'_> {
     pub(super) fn finish(&mut self) -> Result<()> {
         let connection = &mut *self.connection;
         let mut client =
-            Responder::without_rows(&mut connection.input, &mut connection.output, &mut self.reported_stale);
+            Responder::without_rows(&mut connection.input, &mut connection.output, &mut self.events);
         self.session.finish(&mut client)?;
         self.transaction_ended();
         Ok(())
@@ -174,11 +174,8 @@ impl Conversation<'_> {
                 // A statement that fails half-way leaves a portal that cannot run.
                 portal.progress = Progress::Done;
                 let connection = &mut *self.connection;
-                let mut client = Responder::without_rows(
-                    &mut connection.input,
-                    &mut connection.output,
-                    &mut self.reported_stale,
-                );
+                let mut client =
+                    Responder::without_rows(&mut connection.input, &mut connection.output, &mut self.events);
                 if returns_rows {
                     let style = self.session.style();
                     client.expect_rows(&prepared, &portal.formats, style, false, rows_max)?;

@@ -33,6 +33,7 @@ use catalog::{Severity, SqlError, SqlState};
 use exec::engine::Engine;
 use exec::session::{Prepared, Session, TransactionStatus};
 use portals::Portals;
+use respond::Events;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
@@ -108,8 +109,7 @@ struct Conversation<'c> {
     portals: Portals,
     /// Settings as the client was last told of them.
     reported: Vec<(String, String)>,
-    /// Whether one of them may have changed since.
-    reported_stale: bool,
+    events: Events,
 }
 
 impl<'c> Conversation<'c> {
@@ -121,7 +121,7 @@ impl<'c> Conversation<'c> {
             unnamed: None,
             portals: Portals::default(),
             reported,
-            reported_stale: false,
+            events: Events::default(),
         }
     }
 
@@ -185,7 +185,7 @@ impl<'c> Conversation<'c> {
 
     /// Sends ReadyForQuery, and before it the settings that have changed (`ReportChangedGUCOptions`).
     fn ready(&mut self) -> Phase {
-        if self.reported_stale {
+        if self.events.reported_stale {
             self.report_settings();
         }
         let status = match self.session.status() {
@@ -206,7 +206,7 @@ impl<'c> Conversation<'c> {
         }
         self.reported = settings;
         // While a transaction is open, its end may take the change back without our hearing of it.
-        self.reported_stale = self.session.status() != TransactionStatus::Idle;
+        self.events.reported_stale = self.session.status() != TransactionStatus::Idle;
     }
 
     /// Reports an error to the client and lets the transaction fail. Returns `next`, or `Ended` after a FATAL error.
@@ -215,6 +215,11 @@ impl<'c> Conversation<'c> {
         self.session.fail();
         if self.session.status() == TransactionStatus::Idle {
             self.portals.clear();
+        }
+        if self.events.sync_lost {
+            let message = "terminating connection because protocol synchronization was lost";
+            self.connection.send(&fatal(SqlError::protocol(message)));
+            return Phase::Ended;
         }
         match error.fields().severity {
             Severity::Fatal | Severity::Panic => Phase::Ended,

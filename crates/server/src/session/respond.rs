@@ -61,12 +61,20 @@ struct Rows<'a> {
     held: Vec<u8>,
 }
 
+/// What happened in executions that the conversation has to deal with later.
+#[derive(Default)]
+pub(super) struct Events {
+    /// A setting that clients are told of may have changed since they were last told.
+    pub(super) reported_stale: bool,
+    /// A message came that makes no sense where it came; what follows cannot be understood.
+    pub(super) sync_lost: bool,
+}
+
 /// One execution's client.
 pub(super) struct Responder<'a> {
     pub(super) input: &'a mut Input<Socket>,
     pub(super) output: &'a mut Output<Socket>,
-    /// Set when a reported setting changes.
-    reported_stale: &'a mut bool,
+    pub(super) events: &'a mut Events,
     rows: Option<Rows<'a>>,
     /// Whether COPY TO has begun and is to be ended by CopyDone.
     pub(super) copying_out: bool,
@@ -77,9 +85,9 @@ impl<'a> Responder<'a> {
     pub(super) fn without_rows(
         input: &'a mut Input<Socket>,
         output: &'a mut Output<Socket>,
-        reported_stale: &'a mut bool,
+        events: &'a mut Events,
     ) -> Responder<'a> {
-        Responder { input, output, reported_stale, rows: None, copying_out: false }
+        Responder { input, output, events, rows: None, copying_out: false }
     }
 
     /// Readies the client for a statement's rows, of which `rows_max` are sent and the others held.
@@ -168,7 +176,7 @@ impl Client for Responder<'_> {
 
     fn parameter_status(&mut self, _name: &str, _value: &str) {
         // Told before the next ReadyForQuery, if it still holds then.
-        *self.reported_stale = true;
+        self.events.reported_stale = true;
     }
 }
 

@@ -46,7 +46,7 @@ impl Conversation<'_> {
         let (prepared, parameters) = self.session.plan_simple(statement)?;
         let connection = &mut *self.connection;
         let mut client =
-            Responder::without_rows(&mut connection.input, &mut connection.output, &mut self.reported_stale);
+            Responder::without_rows(&mut connection.input, &mut connection.output, &mut self.events);
         if prepared.columns.is_some() {
             let style = self.session.style();
             client.expect_rows(&prepared, &ResultFormats::All(0), style, true, None)?;
