@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use wire::backend;
 use wire::connection::ReceiveError;
-use wire::frontend::{self, PROTOCOL_LATEST, StartupPacket};
+use wire::frontend::{self, PROTOCOL_LATEST, PROTOCOL_MAJOR, StartupPacket};
 
 /// How long a client may take to send its startup packet (`authentication_timeout`).
 const STARTUP_PATIENCE: Duration = Duration::from_secs(60);
@@ -30,6 +30,15 @@ pub(super) fn start(engine: &Arc<Engine>, entry: &mut Entry, connection: &mut Co
         StartupPacket::Startup(packet) => packet,
         StartupPacket::Cancel { pid, secret } => {
             entry.registry().cancel(pid, secret);
+            return None;
+        }
+        StartupPacket::Unsupported { major, minor } => {
+            let error = frontend::unsupported_version(major, minor);
+            if major < PROTOCOL_MAJOR {
+                backend::error_version_2(&mut connection.output.buffer, &error);
+            } else {
+                connection.send(&error);
+            }
             return None;
         }
         StartupPacket::Ssl | StartupPacket::GssEncryption => return None,
@@ -55,14 +64,16 @@ fn startup_packet(connection: &mut Connection) -> Result<Option<StartupPacket>> 
             }
         };
         let packet = frontend::startup(body)?;
-        let (declined, version) = match packet {
-            StartupPacket::Ssl => (&mut ssl_declined, "1234.5679"),
-            StartupPacket::GssEncryption => (&mut gss_declined, "1234.5680"),
-            StartupPacket::Cancel { .. } | StartupPacket::Startup(_) => return Ok(Some(packet)),
+        let (declined, minor) = match packet {
+            StartupPacket::Ssl => (&mut ssl_declined, 5679),
+            StartupPacket::GssEncryption => (&mut gss_declined, 5680),
+            StartupPacket::Cancel { .. } | StartupPacket::Unsupported { .. } | StartupPacket::Startup(_) => {
+                return Ok(Some(packet));
+            }
         };
         if *declined {
-            let message = format!("unsupported frontend protocol {version}: server supports 3.0 to 3.0");
-            return Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message));
+            // Asked for again, it is taken for a version.
+            return Ok(Some(StartupPacket::Unsupported { major: 1234, minor }));
         }
         *declined = true;
         connection.output.buffer.push(b'N');
