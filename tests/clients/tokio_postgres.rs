@@ -53,7 +53,10 @@ async fn types_round_trip() {
 async fn parameter_and_column_types() {
     let server = Server::from_env();
     let client = connect(&server).await;
-    client.batch_execute("create table t (a int2, b numeric(5,2), c timestamptz, d varchar(3))").await.unwrap();
+    client
+        .batch_execute("create table t (a int2, b numeric(5,2), c timestamptz, d varchar(3))")
+        .await
+        .unwrap();
     let statement = client.prepare("insert into t values ($1, $2, $3, $4) returning a + 1, c").await.unwrap();
     assert_eq!(statement.params(), [Type::INT2, Type::NUMERIC, Type::TIMESTAMPTZ, Type::VARCHAR]);
     let columns: Vec<_> = statement.columns().iter().map(|c| (c.name(), c.type_().clone())).collect();
@@ -139,7 +142,8 @@ async fn streaming_a_large_result() {
     let server = Server::from_env();
     let client = connect(&server).await;
     let parameters: [&(dyn ToSql + Sync); 1] = [&200_000_i32];
-    let rows = client.query_raw("select g, 'row ' || g from generate_series(1, $1) g", parameters).await.unwrap();
+    let rows =
+        client.query_raw("select g, 'row ' || g from generate_series(1, $1) g", parameters).await.unwrap();
     let mut rows = pin!(rows);
     let mut expected = 0;
     while let Some(row) = rows.try_next().await.unwrap() {
@@ -168,7 +172,9 @@ async fn cancelling() {
 async fn deadlock_ends_for_one() {
     let server = Server::from_env();
     let (mut a, mut b) = (connect(&server).await, connect(&server).await);
-    a.batch_execute("create table t (k int primary key, v int); insert into t values (1, 0), (2, 0)").await.unwrap();
+    a.batch_execute("create table t (k int primary key, v int); insert into t values (1, 0), (2, 0)")
+        .await
+        .unwrap();
     let (ta, tb) = (a.transaction().await.unwrap(), b.transaction().await.unwrap());
     ta.execute("update t set v = v + 1 where k = 1", &[]).await.unwrap();
     tb.execute("update t set v = v + 10 where k = 2", &[]).await.unwrap();
@@ -194,7 +200,10 @@ async fn deadlock_ends_for_one() {
 async fn concurrent_increments_lose_nothing() {
     let server = Server::from_env();
     let client = connect(&server).await;
-    client.batch_execute("create table t (k int primary key, v int); insert into t values (1, 0)").await.unwrap();
+    client
+        .batch_execute("create table t (k int primary key, v int); insert into t values (1, 0)")
+        .await
+        .unwrap();
     let workers = (0..8).map(|_| async {
         let client = connect(&server).await;
         for _ in 0..50 {

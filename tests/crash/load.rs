@@ -11,7 +11,11 @@ const ROUNDS: usize = 5;
 
 /// Runs `statement(worker, n)` for n = 1, 2, ... from every worker until the server is killed under them. Returns the last n
 /// that was acknowledged to each.
-fn load_until_killed(server: &mut Server, first: &[i64], statements: fn(i64, i64) -> Vec<String>) -> Vec<i64> {
+fn load_until_killed(
+    server: &mut Server,
+    first: &[i64],
+    statements: fn(i64, i64) -> Vec<String>,
+) -> Vec<i64> {
     let stopped = AtomicBool::new(false);
     let pause = Duration::from_millis(rand::rng().random_range(200..900));
     std::thread::scope(|scope| {
@@ -80,7 +84,9 @@ fn check_last(acknowledged: &[i64], found: &[i64]) {
 
 #[test]
 fn inserts() {
-    let mut server = started("create table t (worker int, n int, pad text, primary key (worker, n)); create index on t (n)");
+    let mut server = started(
+        "create table t (worker int, n int, pad text, primary key (worker, n)); create index on t (n)",
+    );
     let mut last = vec![0; WORKERS as usize];
     for round in 0..ROUNDS {
         let acknowledged = load_until_killed(&mut server, &last, |worker, n| {
@@ -90,11 +96,15 @@ fn inserts() {
         server.restart();
         let mut client = Client::connect(&server, "postgres").unwrap();
         for worker in 0..WORKERS {
-            let sql = format!("select count(*), max(n), min(n), sum(length(pad) - n % 300) from t where worker = {worker}");
+            let sql = format!(
+                "select count(*), max(n), min(n), sum(length(pad) - n % 300) from t where worker = {worker}"
+            );
             let row = numbers(&mut client, &sql).remove(0);
             let acknowledged = acknowledged[worker as usize];
             assert!(
-                (row[0] == acknowledged || row[0] == acknowledged + 1) && row[1] == row[0] && row[2] == i64::from(row[0] > 0),
+                (row[0] == acknowledged || row[0] == acknowledged + 1)
+                    && row[1] == row[0]
+                    && row[2] == i64::from(row[0] > 0),
                 "round {round}, worker {worker}: {acknowledged} acknowledged, count, max, min: {row:?}"
             );
             assert_eq!(row[3], 0, "rows are whole");
@@ -135,7 +145,11 @@ fn transactions_are_whole() {
         let rows = numbers(&mut client, sql);
         for row in &rows {
             let n = row[0];
-            assert_eq!(row[1..], [2 * n, n.min(10), n], "round {round}: n, count of a, count and max of b: {row:?}");
+            assert_eq!(
+                row[1..],
+                [2 * n, n.min(10), n],
+                "round {round}: n, count of a, count and max of b: {row:?}"
+            );
         }
         last = rows.iter().map(|row| row[0]).collect();
         check_last(&acknowledged, &last);
@@ -170,7 +184,11 @@ fn transfers_keep_the_sum() {
         server.kill();
         server.restart();
         let mut client = Client::connect(&server, "postgres").unwrap();
-        assert_eq!(numbers(&mut client, "select sum(balance), count(*) from account"), [[20_000, 20]], "round {round}");
+        assert_eq!(
+            numbers(&mut client, "select sum(balance), count(*) from account"),
+            [[20_000, 20]],
+            "round {round}"
+        );
         let wrong = "select id, balance, 1000 - coalesce((select sum(amount) from history where source = id), 0) \
                      + coalesce((select sum(amount) from history where target = id), 0) from account order by id";
         for row in numbers(&mut client, wrong) {
@@ -184,11 +202,14 @@ fn transfers_keep_the_sum() {
 
 #[test]
 fn checkpoints_under_load() {
-    let mut server = started("create table t (worker int primary key, n int, pad text); insert into t select g, 0, '' from generate_series(0, 5) g");
+    let mut server = started(
+        "create table t (worker int primary key, n int, pad text); insert into t select g, 0, '' from generate_series(0, 5) g",
+    );
     let mut last = vec![0; WORKERS as usize];
     for _ in 0..ROUNDS {
         let acknowledged = load_until_killed(&mut server, &last, |worker, n| {
-            let update = format!("update t set n = {n}, pad = repeat('p', {n} % 1000) where worker = {worker}");
+            let update =
+                format!("update t set n = {n}, pad = repeat('p', {n} % 1000) where worker = {worker}");
             if worker == 0 && n % 20 == 0 { vec![update, "checkpoint".to_owned()] } else { vec![update] }
         });
         server.kill();
@@ -212,7 +233,8 @@ fn sequences_never_repeat() {
         server.kill();
         server.restart();
         let mut client = Client::connect(&server, "postgres").unwrap();
-        let sql = "select g, (select count(*) from t where worker = g) from generate_series(0, 5) g order by g";
+        let sql =
+            "select g, (select count(*) from t where worker = g) from generate_series(0, 5) g order by g";
         last = numbers(&mut client, sql).iter().map(|row| row[1]).collect();
         check_last(&acknowledged, &last);
         let row = numbers(&mut client, "select max(id), nextval('t_id_seq') from t").remove(0);

@@ -9,7 +9,9 @@ use tests::{Client, Server};
 fn texts(client: &mut Client, sql: &str) -> Vec<String> {
     let outcome = client.simple(sql).unwrap();
     assert!(outcome.error.is_none(), "{sql}: {:?}", outcome.error);
-    let text = |row: Vec<Option<String>>| row.into_iter().map(|v| v.unwrap_or("NULL".to_owned())).collect::<Vec<_>>().join("|");
+    let text = |row: Vec<Option<String>>| {
+        row.into_iter().map(|v| v.unwrap_or("NULL".to_owned())).collect::<Vec<_>>().join("|")
+    };
     outcome.rows.into_iter().map(text).collect()
 }
 
@@ -27,7 +29,8 @@ fn check_schema(client: &mut Client) {
     assert_eq!(missing.error_field('C'), "42P01");
     let duplicate = client.simple("insert into kept (v) values ('b')").unwrap();
     assert_eq!(duplicate.error_field('n'), "kept_v_key");
-    let indexes = "select indexrelid::regclass from pg_index where indrelid = 'kept'::regclass order by 1::text";
+    let indexes =
+        "select indexrelid::regclass from pg_index where indrelid = 'kept'::regclass order by 1::text";
     assert_eq!(texts(client, indexes).len(), 3);
     assert!(texts(client, "select nextval('s')")[0].parse::<i32>().unwrap() >= 15);
 }
@@ -99,11 +102,15 @@ fn a_second_server_on_the_same_data_is_refused() {
     }
     let mut second = server.same_command();
     let output = second.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).output().unwrap();
-    let text = String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
+    let text =
+        String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
     assert!(!output.status.success(), "{text}");
     let directory = server.data_folder().display().to_string();
     assert!(text.contains(&directory), "the error names the directory: {text}");
-    assert!(text.contains("use") || text.contains("lock") || text.contains("running"), "the error says why: {text}");
+    assert!(
+        text.contains("use") || text.contains("lock") || text.contains("running"),
+        "the error says why: {text}"
+    );
     assert_eq!(texts(&mut Client::connect(&server, "postgres").unwrap(), "select 1"), ["1"]);
 }
 
@@ -116,7 +123,15 @@ fn help_explains_every_option() {
     let program = server.same_command().get_program().to_owned();
     let output = Command::new(program).arg("--help").output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout);
-    for part in ["--listen", "--data-dir", "--config", "127.0.0.1:5432", "pgfusion-data", "PGFUSION_LISTEN", "PGFUSION_DATA_DIR"] {
+    for part in [
+        "--listen",
+        "--data-dir",
+        "--config",
+        "127.0.0.1:5432",
+        "pgfusion-data",
+        "PGFUSION_LISTEN",
+        "PGFUSION_DATA_DIR",
+    ] {
         assert!(text.contains(part), "--help lacks {part}: {text}");
     }
 }

@@ -18,17 +18,28 @@ fn links() {
          INSERT INTO links (code, url) SELECT 'seed' || lpad(i::text, 6, '0'), 'https://example.com/page/' || i \
          FROM generate_series(1, {ROWS}) AS i;\n"
     );
-    let mut psql = server.command("psql").args(["-X", "-q", "-v", "ON_ERROR_STOP=1"]).stdin(Stdio::piped()).spawn().unwrap();
+    let mut psql = server
+        .command("psql")
+        .args(["-X", "-q", "-v", "ON_ERROR_STOP=1"])
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
     psql.stdin.take().unwrap().write_all(script.as_bytes()).unwrap();
     assert!(psql.wait().unwrap().success());
     assert_eq!(numbers(&server, "select count(*), count(distinct code) from links"), [ROWS, ROWS]);
 
-    let explain = run(server.command("psql").args(["-X", "-c", "EXPLAIN ANALYZE SELECT url FROM links WHERE code = 'seed000123'"]));
+    let explain = run(server.command("psql").args([
+        "-X",
+        "-c",
+        "EXPLAIN ANALYZE SELECT url FROM links WHERE code = 'seed000123'",
+    ]));
     assert!(explain.contains("Rows Removed by Filter: 19999"), "{explain}");
 
     let url = server.url("postgres");
     let driver = env!("CARGO_BIN_EXE_links");
-    for index in ["", "create index on links (code)", "drop index links_code_idx; create unique index on links (code)"] {
+    for index in
+        ["", "create index on links (code)", "drop index links_code_idx; create unique index on links (code)"]
+    {
         if !index.is_empty() {
             crate::execute(&server, index);
         }

@@ -13,7 +13,8 @@ use tests::{Client, Server};
 /// Runs the command and returns what it printed; it must succeed.
 fn run(command: &mut Command) -> String {
     let output = command.output().unwrap_or_else(|e| panic!("{command:?}: {e}"));
-    let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    let text =
+        String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{command:?}:\n{text}");
     text
 }
@@ -32,7 +33,15 @@ fn execute(server: &Server, sql: &str) {
 
 /// The number that follows `label` in a program's report.
 fn reported(report: &str, label: &str) -> i64 {
-    let line = report.lines().find(|l| l.trim_start().starts_with(label)).unwrap_or_else(|| panic!("no {label}: {report}"));
+    let line = report
+        .lines()
+        .find(|l| l.trim_start().starts_with(label))
+        .unwrap_or_else(|| panic!("no {label}: {report}"));
     let digits = |c: char| !c.is_ascii_digit();
-    line[line.find(label).unwrap() + label.len()..].split(digits).find(|p| !p.is_empty()).unwrap().parse().unwrap()
+    line[line.find(label).unwrap() + label.len()..]
+        .split(digits)
+        .find(|p| !p.is_empty())
+        .unwrap()
+        .parse()
+        .unwrap()
 }

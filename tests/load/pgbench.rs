@@ -27,7 +27,10 @@ fn three_modes() {
     let server = Server::from_env();
     pgbench(&server, &["-i", "-s", "1", "-q"]);
     assert_eq!(
-        numbers(&server, "select (select count(*) from pgbench_accounts), (select count(*) from pgbench_tellers)"),
+        numbers(
+            &server,
+            "select (select count(*) from pgbench_accounts), (select count(*) from pgbench_tellers)"
+        ),
         [100_000, 10]
     );
     let mut transactions = 0;
@@ -49,7 +52,11 @@ fn killed_in_the_middle() {
     pgbench(&server, &["-i", "-s", "1", "-q", "-I", "dtGp"]);
     for mode in ["simple", "prepared"] {
         let mut load = server.command("pgbench");
-        let mut load = load.args(["-M", mode, "-c", "8", "-T", "60", "-n"]).stderr(std::process::Stdio::null()).spawn().unwrap();
+        let mut load = load
+            .args(["-M", mode, "-c", "8", "-T", "60", "-n"])
+            .stderr(std::process::Stdio::null())
+            .spawn()
+            .unwrap();
         std::thread::sleep(Duration::from_millis(1500));
         server.kill();
         assert!(!load.wait().unwrap().success(), "pgbench noticed that the server was gone");

@@ -45,8 +45,14 @@ fn all_modes(script: &str, may_conflict: bool, check: fn(&Server, i64)) {
 }
 
 fn rows_unchanged(server: &Server, _events: i64) {
-    assert_eq!(numbers(server, "select count(*), count(distinct id), max(id) from sbtest1"), [ROWS, ROWS, ROWS]);
-    assert_eq!(numbers(server, "select sum(k) - (select sum(k) from sbtest1 where k > -1) from sbtest1"), [0]);
+    assert_eq!(
+        numbers(server, "select count(*), count(distinct id), max(id) from sbtest1"),
+        [ROWS, ROWS, ROWS]
+    );
+    assert_eq!(
+        numbers(server, "select sum(k) - (select sum(k) from sbtest1 where k > -1) from sbtest1"),
+        [0]
+    );
 }
 
 #[test]

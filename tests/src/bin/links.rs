@@ -28,8 +28,9 @@ async fn main() {
     let seconds: u64 = seconds.parse().unwrap();
     let end = Instant::now() + Duration::from_secs(seconds);
     let run = format!("{:x}", rand::rng().random::<u64>());
-    let tasks: Vec<_> =
-        (0..connections).map(|n| tokio::spawn(connection(url.clone(), format!("{run}-{n}"), rows, end))).collect();
+    let tasks: Vec<_> = (0..connections)
+        .map(|n| tokio::spawn(connection(url.clone(), format!("{run}-{n}"), rows, end)))
+        .collect();
     let mut total = Figures::default();
     for task in tasks {
         let figures = task.await.unwrap();
@@ -39,7 +40,8 @@ async fn main() {
     }
     for (name, times) in [("reads", &mut total.reads), ("writes", &mut total.writes)] {
         times.sort();
-        let at = |percent: usize| times.get(times.len() * percent / 100).map_or(0.0, |t| t.as_secs_f64() * 1000.0);
+        let at =
+            |percent: usize| times.get(times.len() * percent / 100).map_or(0.0, |t| t.as_secs_f64() * 1000.0);
         println!(
             "{name}: {:.0}/s, p50 {:.3} ms, p95 {:.3} ms, p99 {:.3} ms",
             times.len() as f64 / seconds as f64,
