@@ -9,8 +9,9 @@
 #![allow(unsafe_code)] // The memory map, and the sharing of a read transaction; see the SAFETY comments.
 
 use std::convert::Infallible;
+use std::fs::File;
 use std::ops::Bound;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -32,13 +33,19 @@ type Bytewise = Database<'static, Bytes, Bytes>;
 pub(crate) struct Base {
     env: Env<WithoutTls>,
     database: Bytewise,
-    path: PathBuf,
+    /// Keeps other processes out for as long as anybody reads.
+    lock_file: Arc<File>,
 }
 
 impl Base {
     /// Opens or creates the base in `directory`. `map_bytes` is address space, not memory; when the system grants less, a
     /// smaller map is tried.
-    pub(crate) fn open(directory: &Path, map_bytes: usize, readers_max: u32) -> Result<Base, StoreError> {
+    pub(crate) fn open(
+        directory: &Path,
+        map_bytes: usize,
+        readers_max: u32,
+        lock_file: Arc<File>,
+    ) -> Result<Base, StoreError> {
         std::fs::create_dir_all(directory)
             .map_err(|error| StoreError::io(format!("create directory {directory:?}"), error))?;
         let mut map_bytes = map_bytes.next_multiple_of(1 << 20);
@@ -55,7 +62,7 @@ impl Base {
                         "LMDB was built with shorter keys ({}) than the store promises",
                         env.max_key_size()
                     );
-                    return Ok(Base { env, database, path: directory.to_owned() });
+                    return Ok(Base { env, database, lock_file });
                 }
                 Err(heed::Error::Io(error))
                     if error.kind() == std::io::ErrorKind::OutOfMemory && map_bytes > 1 << 30 =>
@@ -70,7 +77,12 @@ impl Base {
     /// Opens the state as of the last commit for reading.
     pub(crate) fn generation(&self) -> Result<Arc<Generation>, StoreError> {
         let txn = self.env.clone().static_read_txn().map_err(|error| failed("read", error))?;
-        Ok(Arc::new(Generation { txn, database: self.database, opened: Instant::now() }))
+        Ok(Arc::new(Generation {
+            txn,
+            database: self.database,
+            opened: Instant::now(),
+            _lock_file: Arc::clone(&self.lock_file),
+        }))
     }
 
     /// Begins the one write transaction.
@@ -83,10 +95,6 @@ impl Base {
     pub(crate) fn file_bytes(&self) -> u64 {
         self.env.real_disk_size().unwrap_or(0)
     }
-
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
-    }
 }
 
 /// The base as one checkpoint left it. Immutable, and alive while anybody holds it.
@@ -95,6 +103,7 @@ pub(crate) struct Generation {
     database: Bytewise,
     /// Since when it is read.
     pub(crate) opened: Instant,
+    _lock_file: Arc<File>,
 }
 
 // SAFETY: LMDB asks that uses of one read transaction be synchronized. What it means to protect is state that reading does
@@ -110,16 +119,6 @@ impl Generation {
     pub(crate) fn get(&self, relation: RelationId, key: &[u8]) -> Result<Option<&[u8]>, StoreError> {
         with_base_key(relation, key, |key| self.database.get(&self.txn, key))
             .map_err(|error| failed("read", error))
-    }
-
-    /// The greatest key of a relation.
-    pub(crate) fn last_key(&self, relation: RelationId) -> Result<Option<&[u8]>, StoreError> {
-        let mut range = self
-            .database
-            .rev_prefix_iter(&self.txn, &relation.0.to_be_bytes())
-            .map_err(|error| failed("read", error))?;
-        let last = range.next().transpose().map_err(|error| failed("read", error))?;
-        Ok(last.and_then(|(key, _)| key.get(PREFIX_BYTES..)))
     }
 
     /// Walks the entries of a relation whose keys lie within the bounds.

@@ -22,14 +22,21 @@
 //! # }
 //! ```
 
+mod activity;
+mod background;
 mod base;
+mod checkpoint;
+mod commit;
+mod core;
 mod delta;
 mod disk;
 mod error;
 mod ids;
 mod interrupt;
 mod locks;
+mod log;
 mod options;
+mod recover;
 mod run;
 mod scan;
 mod sequence;
@@ -39,6 +46,7 @@ mod transaction;
 mod view;
 mod write_set;
 
+pub use activity::Activity;
 pub use disk::{Disk, DiskFile, FileDisk};
 pub use error::{KEY_BYTES_MAX, SequenceExhausted, StoreError, VALUE_BYTES_MAX};
 pub use ids::{CommitTimestamp, Durability, Isolation, RelationId, SavepointId, SequenceId};
@@ -48,7 +56,7 @@ pub use locks::{
     TableLockMode, Wait,
 };
 pub use options::StoreOptions;
-pub use scan::{Direction, Scan};
+pub use scan::{Direction, KeyValue, Scan};
 pub use sequence::{SequenceBatch, SequenceSpec, SequenceState};
 pub use statistics::RelationStatistics;
 pub use store::{CommittedWrite, PublishHook, Store};

@@ -1,4 +1,5 @@
 //! Locks between sessions: lost updates, deadlocks, timeouts, relation locks, advisory locks.
+#![allow(clippy::unwrap_used, clippy::panic)] // Helpers of tests are tests.
 
 use std::sync::Arc;
 use std::thread;
