@@ -44,7 +44,7 @@ fn time(what: &str, count: u64, mut f: impl FnMut(u64)) {
 
 fn random(state: &mut u64, below: u64) -> u64 {
     *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-    (u128::from(*state) * u128::from(below) >> 64) as u64
+    ((u128::from(*state) * u128::from(below)) >> 64) as u64
 }
 
 fn load(store: &Store, rows: u64) {

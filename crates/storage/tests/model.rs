@@ -10,6 +10,7 @@ use proptest::prelude::*;
 use storage::*;
 use support::{TestDisk, quiet};
 
+type Write = (u32, Vec<u8>, Option<Vec<u8>>);
 type Model = BTreeMap<(RelationId, Vec<u8>), Vec<u8>>;
 
 #[derive(Debug, Clone)]
@@ -123,7 +124,7 @@ fn check(view: &ReadView, model: &Model, probes: &[Vec<u8>]) {
     }
 }
 
-fn write(transaction: &mut Transaction, model: &mut Model, writes: &[(u32, Vec<u8>, Option<Vec<u8>>)]) {
+fn write(transaction: &mut Transaction, model: &mut Model, writes: &[Write]) {
     for (number, key, value) in writes {
         let relation = relation(*number);
         let known = model.contains_key(&(relation, key.clone()));
