@@ -7,6 +7,8 @@ pub mod engine;
 pub mod environment;
 pub mod functions;
 pub mod parse;
+pub mod plan;
+pub mod row;
 pub mod session;
 pub mod settings;
 pub mod utility;

@@ -2,7 +2,9 @@
 
 use super::compile::type_of;
 use super::join::{Conjunct, EntrySet, Needed};
-use super::node::{AccessPath, Coercion, Covering, KeyBound, KeyEqual, KeyRange, PlanKind, PlanNode, ScanNode};
+use super::node::{
+    AccessPath, Coercion, Covering, KeyBound, KeyEqual, KeyRange, PlanKind, PlanNode, ScanNode,
+};
 use super::rewrite;
 use super::scope::{Layout, Scope, SlotKey};
 use super::select::{Planner, sort_cost};
@@ -22,7 +24,8 @@ use storage::Direction;
 
 /// The layout of a table's stored rows. Dropped columns of types that are gone still read, by their physical form.
 pub fn row_layout(table: &Table) -> Result<Arc<RowLayout>> {
-    let columns = table.columns.iter().map(|c| Ok(column_type(c.typ)?.physical)).collect::<Result<Vec<_>>>()?;
+    let columns =
+        table.columns.iter().map(|c| Ok(column_type(c.typ)?.physical)).collect::<Result<Vec<_>>>()?;
     let missing = table.columns.iter().map(|c| c.missing.clone()).collect();
     Ok(Arc::new(RowLayout::new(columns, missing)))
 }
@@ -247,8 +250,9 @@ impl<'a> Planner<'a> {
                 (matched * others).max(1.0)
             };
             choice.startup = 0.29;
-            choice.cost =
-                0.29 * combinations.max(1.0) + matched * (step + fetch + 0.0025 * rest) + if primary { pages * matched / total } else { 0.0 };
+            choice.cost = 0.29 * combinations.max(1.0)
+                + matched * (step + fetch + 0.0025 * rest)
+                + if primary { pages * matched / total } else { 0.0 };
             choice.index = Some(at);
             match wish {
                 None => choice.sorted = true,
@@ -324,8 +328,7 @@ impl<'a> Planner<'a> {
                 } else {
                     let include = include_types(rule, table)?;
                     let layout = Arc::new(IndexLayout::new(&rule.index, &include)?);
-                    let covering =
-                        choice.covering.then(|| covering(rule, &wanted_columns));
+                    let covering = choice.covering.then(|| covering(rule, &wanted_columns));
                     AccessPath::Index { index: Arc::clone(&rule.index), layout, range, covering }
                 }
             }
@@ -359,8 +362,7 @@ impl<'a> Planner<'a> {
             path,
             filter,
         };
-        let node =
-            self.node(PlanKind::Scan(Box::new(scan)), choice.rows, choice.startup, choice.cost, width);
+        let node = self.node(PlanKind::Scan(Box::new(scan)), choice.rows, choice.startup, choice.cost, width);
         Ok((node, layout))
     }
 
@@ -523,9 +525,7 @@ fn at_entry(e: &Expr, entry: u16) -> Expr {
 /// Whether two expressions are the same but for relabelling.
 fn same(a: &Expr, b: &Expr) -> bool {
     match (rewrite::strip(a), rewrite::strip(b)) {
-        (Expr::Column(a), Expr::Column(b)) => {
-            (a.level, a.entry, a.column) == (b.level, b.entry, b.column)
-        }
+        (Expr::Column(a), Expr::Column(b)) => (a.level, a.entry, a.column) == (b.level, b.entry, b.column),
         (Expr::Column(_), _) | (_, Expr::Column(_)) => false,
         (a, b) => rewrite::equal(a, b),
     }
@@ -620,13 +620,7 @@ fn comparison<'q>(
     None
 }
 
-fn equality<'q>(
-    e: &'q Expr,
-    key: &Expr,
-    typ: Oid,
-    entry: u16,
-    available: &EntrySet,
-) -> Option<Equal<'q>> {
+fn equality<'q>(e: &'q Expr, key: &Expr, typ: Oid, entry: u16, available: &EntrySet) -> Option<Equal<'q>> {
     debug_assert!(!available.contains(&entry), "an entry's own columns are not known before it is read");
     match e {
         Expr::Call(_) => {
@@ -723,11 +717,8 @@ fn provides(
         let forward = key.desc == *desc && key.nulls_first == *nulls_first;
         let backward = key.desc != *desc && key.nulls_first != *nulls_first;
         // A primary key has no NULLs, so their place does not matter.
-        let (forward, backward) = if rule.index.primary {
-            (key.desc == *desc, key.desc != *desc)
-        } else {
-            (forward, backward)
-        };
+        let (forward, backward) =
+            if rule.index.primary { (key.desc == *desc, key.desc != *desc) } else { (forward, backward) };
         let this = if forward {
             Direction::Forward
         } else if backward {
@@ -742,7 +733,8 @@ fn provides(
         place += 1;
     }
     // Several combinations are walked one after the other, in order of their keys; that is one order only for a single one.
-    if equal.iter().skip(fixed).any(|e| matches!(e, Equal::List(..) | Equal::Array(..))) && place > fixed + 1 {
+    if equal.iter().skip(fixed).any(|e| matches!(e, Equal::List(..) | Equal::Array(..))) && place > fixed + 1
+    {
         return None;
     }
     Some(direction.unwrap_or(Direction::Forward))
@@ -750,9 +742,8 @@ fn provides(
 
 /// Whether an index's entries hold all these columns.
 fn covers(rule: &IndexRule, wanted: &[u16]) -> bool {
-    let readable = rule.index.columns.iter().take_while(|c| {
-        column_type(c.typ).is_ok_and(|t| t.decode_key.is_some())
-    });
+    let readable =
+        rule.index.columns.iter().take_while(|c| column_type(c.typ).is_ok_and(|t| t.decode_key.is_some()));
     let keys: Vec<u16> = readable
         .filter_map(|c| match c.key {
             IndexKey::Column(place) => Some(place),

@@ -6,7 +6,10 @@
 
 use super::access::Choice;
 use super::compile::type_of;
-use super::node::{FunctionNode, HashJoinNode, JoinType, NestedLoopNode, PlanKind, PlanNode, SetCall, SetFunction, SystemNode};
+use super::node::{
+    FunctionNode, HashJoinNode, JoinType, NestedLoopNode, PlanKind, PlanNode, SetCall, SetFunction,
+    SystemNode,
+};
 use super::rewrite;
 use super::scope::{Layout, Scope, SlotKey};
 use super::select::{ColumnOrder, Planner};
@@ -251,8 +254,7 @@ impl<'a> Planner<'a> {
                 1 => list.remove(0),
                 _ => PhysicalExpr::And(list.into()),
             };
-            let (rows, estimate) =
-                (built.node.rows, (built.node.startup, built.node.cost, built.node.width));
+            let (rows, estimate) = (built.node.rows, (built.node.startup, built.node.cost, built.node.width));
             let kind = PlanKind::Filter { input: Box::new(built.node), predicate, once: true };
             built.node = self.over(kind, rows, estimate, 0.0025);
         }
@@ -344,7 +346,9 @@ impl<'a> Planner<'a> {
             let applicable: Vec<&Conjunct> = applicable.iter().filter_map(|i| conjuncts.get(*i)).collect();
             built = Some(match built {
                 None => self.build_leaf(clause, leaf, &applicable, &EntrySet::new(), wish, outer)?,
-                Some(left) => self.join(clause, left, &joined, leaf, &applicable, &step, JoinType::Inner, outer)?,
+                Some(left) => {
+                    self.join(clause, left, &joined, leaf, &applicable, &step, JoinType::Inner, outer)?
+                }
             });
             joined = after;
         }
@@ -438,9 +442,8 @@ impl<'a> Planner<'a> {
         wish: Wish<'_>,
     ) -> Vec<Step> {
         let mut best: Option<(f64, Vec<Step>)> = None;
-        let mut starts: Vec<usize> = (0..leaves.len())
-            .filter(|i| leaves.get(*i).is_some_and(|l| l.deps.is_empty()))
-            .collect();
+        let mut starts: Vec<usize> =
+            (0..leaves.len()).filter(|i| leaves.get(*i).is_some_and(|l| l.deps.is_empty())).collect();
         starts.sort_by(|a, b| {
             let rows = |i: &usize| leaves.get(*i).map_or(0.0, |l| l.rows);
             rows(a).total_cmp(&rows(b))
@@ -476,8 +479,7 @@ impl<'a> Planner<'a> {
     ) -> Vec<Step> {
         let Some(first) = leaves.get(start) else { return Vec::new() };
         let mut joined = first.entries.clone();
-        let mut order =
-            vec![Step { leaf: start, method: Method::Loop, rows: first.rows, cost: first.cost }];
+        let mut order = vec![Step { leaf: start, method: Method::Loop, rows: first.rows, cost: first.cost }];
         while order.len() < leaves.len() {
             let (rows, cost) = order.last().map_or((1.0, 0.0), |s| (s.rows, s.cost));
             let mut best: Option<(bool, Step)> = None;
@@ -517,14 +519,17 @@ impl<'a> Planner<'a> {
         let mut after = joined.clone();
         after.extend(leaf.entries.iter());
         let fresh = |c: &&Conjunct| {
-            c.entries.is_subset(&after)
-                && !c.entries.is_subset(joined)
-                && !c.entries.is_subset(&leaf.entries)
+            c.entries.is_subset(&after) && !c.entries.is_subset(joined) && !c.entries.is_subset(&leaf.entries)
         };
         let connecting: Vec<&Conjunct> = conjuncts.iter().filter(fresh).collect();
         let connected = !connecting.is_empty() || !leaf.deps.is_empty();
         if !leaf.deps.is_empty() {
-            let step = Step { leaf: at, method: Method::Lateral, rows: rows * leaf.rows, cost: cost + rows * leaf.cost };
+            let step = Step {
+                leaf: at,
+                method: Method::Lateral,
+                rows: rows * leaf.rows,
+                cost: cost + rows * leaf.cost,
+            };
             return (connected, step);
         }
         let hashable = connecting.iter().any(|c| hash_sides(&c.expr, joined, &leaf.entries).is_some());
@@ -695,8 +700,7 @@ impl<'a> Planner<'a> {
         let layout = left.layout.join(&right.layout);
         let predicate = self.conjunction(clause, rest.into_iter(), &layout, outer)?;
         let cost = left.node.cost + right.node.cost + right.node.rows * 0.02 + left.node.rows * 0.015;
-        let (startup, width) =
-            (right.node.cost + right.node.rows * 0.02, left.node.width + right.node.width);
+        let (startup, width) = (right.node.cost + right.node.rows * 0.02, left.node.width + right.node.width);
         let node = HashJoinNode {
             join,
             left_width: left.layout.width(),
@@ -737,15 +741,8 @@ impl<'a> Planner<'a> {
                 };
                 let mine = |(e, ..): &(u16, u16, bool, bool)| *e == number;
                 let wish = wish.filter(|(order, _)| order.iter().all(mine));
-                let choice: Choice<'_> = self.choose(
-                    table,
-                    number,
-                    conjuncts,
-                    available,
-                    clause.needed,
-                    wish,
-                    &leaf.indexes,
-                );
+                let choice: Choice<'_> =
+                    self.choose(table, number, conjuncts, available, clause.needed, wish, &leaf.indexes);
                 let sorted = wish.is_some() && choice.sorted;
                 let (node, layout) = self.build_scan(
                     entry,
@@ -904,7 +901,10 @@ impl<'a> Planner<'a> {
         let mut inner = Vec::new();
         flatten(right, &mut items, &mut inner);
         let right_only = |c: &Conjunct| {
-            join != JoinType::Full && !c.volatile && !c.entries.is_empty() && c.entries.is_subset(&right_entries)
+            join != JoinType::Full
+                && !c.volatile
+                && !c.entries.is_empty()
+                && c.entries.is_subset(&right_entries)
         };
         let rows = left.node.rows;
         if let [single] = items.as_slice() {
@@ -918,8 +918,7 @@ impl<'a> Planner<'a> {
                 let frames = frame.frames();
                 let saved = self.save_lowest();
                 let mine: Vec<&Conjunct> = mine.iter().collect();
-                let built =
-                    self.build_leaf(clause, leaf, &mine, &EntrySet::new(), None, Some(&frame));
+                let built = self.build_leaf(clause, leaf, &mine, &EntrySet::new(), None, Some(&frame));
                 self.restore_lowest(saved, frames);
                 let right = built?;
                 let layout = left.layout.join(&right.layout);
@@ -933,21 +932,12 @@ impl<'a> Planner<'a> {
                 && join != JoinType::Full
             {
                 let all: Vec<&Conjunct> = mine.iter().chain(between.iter().copied()).collect();
-                let choice = self.choose(
-                    table,
-                    number,
-                    &all,
-                    &left_entries,
-                    clause.needed,
-                    None,
-                    &leaf.indexes,
-                );
+                let choice =
+                    self.choose(table, number, &all, &left_entries, clause.needed, None, &leaf.indexes);
                 let hash = leaf.cost + leaf.rows * 0.02 + rows * 0.015;
                 let hashable =
                     between.iter().any(|c| hash_sides(&c.expr, &left_entries, &right_entries).is_some());
-                if choice.is_parameterised(&all, &left_entries)
-                    && (!hashable || rows * choice.cost < hash)
-                {
+                if choice.is_parameterised(&all, &left_entries) && (!hashable || rows * choice.cost < hash) {
                     let estimate = (rows * choice.rows).max(rows);
                     let step = Step { leaf: 0, method: Method::IndexLoop, rows: estimate, cost: 0.0 };
                     return self.join(clause, left, &left_entries, leaf, &all, &step, join, outer);
@@ -955,7 +945,16 @@ impl<'a> Planner<'a> {
             }
             let mine_refs: Vec<&Conjunct> = mine.iter().collect();
             let right = self.build_leaf(clause, leaf, &mine_refs, &EntrySet::new(), None, outer)?;
-            return self.outer_join_of(clause, join, left, &left_entries, right, &right_entries, &between, outer);
+            return self.outer_join_of(
+                clause,
+                join,
+                left,
+                &left_entries,
+                right,
+                &right_entries,
+                &between,
+                outer,
+            );
         }
         inner.extend(on.iter().filter(|c| right_only(c)).cloned());
         let between: Vec<&Conjunct> = on.iter().filter(|c| !right_only(c)).collect();
@@ -1105,11 +1104,7 @@ pub(crate) fn collect_entries(item: &FromItem, entries: &mut EntrySet) {
 }
 
 /// The sides of an equality that can be hashed: of the left entries, of the right ones.
-fn hash_sides<'q>(
-    e: &'q Expr,
-    left: &EntrySet,
-    right: &EntrySet,
-) -> Option<(&'q Expr, &'q Expr, HashClass)> {
+fn hash_sides<'q>(e: &'q Expr, left: &EntrySet, right: &EntrySet) -> Option<(&'q Expr, &'q Expr, HashClass)> {
     let Expr::Call(call) = e else { return None };
     if super::access::strategy(call) != Some(super::access::Strategy::Equal) {
         return None;

@@ -12,6 +12,7 @@ pub mod rewrite;
 pub mod scope;
 pub mod select;
 pub mod walk;
+mod window;
 
 use crate::bound::{IndexRule, Query};
 use catalog::Result;

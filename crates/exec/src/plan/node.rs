@@ -13,7 +13,7 @@ use catalog::row::RowLayout;
 use catalog::types::Type;
 use catalog::{Oid, Value};
 use std::sync::Arc;
-use storage::{Direction, RelationId};
+use storage::Direction;
 
 /// A plan: what a cached statement holds.
 #[derive(Debug)]

@@ -98,7 +98,13 @@ impl<'a> Planner<'a> {
     }
 
     /// A node over an input, at so much more per row.
-    pub(crate) fn over(&mut self, kind: PlanKind, rows: f64, input: (f64, f64, usize), extra: f64) -> PlanNode {
+    pub(crate) fn over(
+        &mut self,
+        kind: PlanKind,
+        rows: f64,
+        input: (f64, f64, usize),
+        extra: f64,
+    ) -> PlanNode {
         self.node(kind, rows, input.0, input.1 + extra, input.2)
     }
 
@@ -120,12 +126,7 @@ impl<'a> Planner<'a> {
     }
 
     /// Compiles an expression over a scope whose parent is the row it stands in: what it refers to there is no outer row.
-    pub(crate) fn compile_framed(
-        &mut self,
-        e: &Expr,
-        depth: u32,
-        scope: &Scope<'_>,
-    ) -> Result<PhysicalExpr> {
+    pub(crate) fn compile_framed(&mut self, e: &Expr, depth: u32, scope: &Scope<'_>) -> Result<PhysicalExpr> {
         let here = scope.frames().saturating_sub(1);
         let saved = std::mem::replace(&mut self.lowest, usize::MAX);
         let compiled = self.compile(e, depth, scope);
@@ -182,12 +183,7 @@ impl<'a> Planner<'a> {
     }
 
     /// Plans the CTEs of a query (or DML statement) at `depth` and brings them into scope. The result goes to [`Planner::close_ctes`].
-    pub fn enter_ctes(
-        &mut self,
-        ctes: &[Cte],
-        depth: u32,
-        outer: Option<&Scope<'_>>,
-    ) -> Result<CteScope> {
+    pub fn enter_ctes(&mut self, ctes: &[Cte], depth: u32, outer: Option<&Scope<'_>>) -> Result<CteScope> {
         let frames = outer.map_or(0, |o| o.frames() + 1);
         self.ctes.insert(depth, Vec::new());
         let (mut clear, mut finish) = (Vec::new(), Vec::new());
@@ -283,9 +279,7 @@ impl<'a> Planner<'a> {
         }
         let (rows, width) = (state.rows, state.width);
         let kind = match state.plan {
-            Some(plan) => {
-                PlanKind::Cte { slot: state.slot, plan, pop: frames.saturating_sub(state.frames) }
-            }
+            Some(plan) => PlanKind::Cte { slot: state.slot, plan, pop: frames.saturating_sub(state.frames) },
             None => PlanKind::WorkTable { slot: state.slot, name: state.name, width },
         };
         Ok(self.node(kind, rows, 0.0, rows * 0.02, width * 8))
@@ -483,8 +477,15 @@ impl<'a> Planner<'a> {
         let plain = !select.grouped && select.windows.is_empty() && matches!(select.distinct, Distinct::None);
         let limit = if plain || minmax.is_some() { limit } else { None };
         let wish = wish.map(|w| (w.as_slice(), limit));
-        let mut built =
-            self.plan_from(&select.entries, &select.from, select.filter.as_ref(), &needed, wish, depth, outer)?;
+        let mut built = self.plan_from(
+            &select.entries,
+            &select.from,
+            select.filter.as_ref(),
+            &needed,
+            wish,
+            depth,
+            outer,
+        )?;
         if minmax.is_some() && built.sorted {
             built = self.first_not_null(built, select, depth, outer)?;
         }
@@ -507,7 +508,8 @@ impl<'a> Planner<'a> {
         let width = select.targets.len();
         node = self.project(node, exprs, layout.width());
         // DISTINCT
-        let target_typ = |i: usize| select.targets.get(i).map_or(SqlType::plain(catalog::Oid(705)), Expr::typ);
+        let target_typ =
+            |i: usize| select.targets.get(i).map_or(SqlType::plain(catalog::Oid(705)), Expr::typ);
         let keys = query
             .order_by
             .iter()
@@ -561,13 +563,7 @@ impl<'a> Planner<'a> {
         let bytes = exprs.len() * 8;
         let extra = rows * 0.0025;
         // Two projections in a row become one where the lower one only passes values on.
-        self.node(
-            PlanKind::Project { input: Box::new(node), exprs },
-            rows,
-            startup,
-            cost + extra,
-            bytes,
-        )
+        self.node(PlanKind::Project { input: Box::new(node), exprs }, rows, startup, cost + extra, bytes)
     }
 
     fn distinct(&mut self, node: PlanNode, columns: Box<[HashColumn]>, sorted: bool) -> PlanNode {
@@ -594,9 +590,7 @@ impl<'a> Planner<'a> {
                         Source::Table(table) => needed.whole_row(*entry, table),
                         Source::Subquery(_) | Source::Cte(..) => {}
                         _ => {
-                            return Err(SqlError::unsupported(
-                                "row locking of anything but a table",
-                            ));
+                            return Err(SqlError::unsupported("row locking of anything but a table"));
                         }
                     }
                 }
@@ -604,8 +598,15 @@ impl<'a> Planner<'a> {
         }
         let desired = desired_order(query, select);
         let wish = desired.as_ref().map(|w| (w.as_slice(), None));
-        let built =
-            self.plan_from(&select.entries, &select.from, select.filter.as_ref(), &needed, wish, depth, outer)?;
+        let built = self.plan_from(
+            &select.entries,
+            &select.from,
+            select.filter.as_ref(),
+            &needed,
+            wish,
+            depth,
+            outer,
+        )?;
         let sorted = built.sorted;
         let Built { mut node, layout, .. } = built;
         let scope = Scope::new(&layout, outer);
@@ -668,7 +669,8 @@ impl<'a> Planner<'a> {
             return Err(SqlError::unsupported("WITH TIES with row locking"));
         }
         node = self.limit(query, node, keys, depth, outer)?;
-        let exprs = self.compile_list(select.targets.get(..select.visible).unwrap_or_default(), depth, &scope)?;
+        let exprs =
+            self.compile_list(select.targets.get(..select.visible).unwrap_or_default(), depth, &scope)?;
         Ok(self.project(node, exprs, usize::MAX))
     }
 
@@ -772,7 +774,8 @@ impl<'a> Planner<'a> {
             sorted: false,
         };
         let cost = cost + rows * 0.0125;
-        let mut node = self.node(PlanKind::Aggregate(Box::new(node)), groups, cost, cost + groups * 0.01, width);
+        let mut node =
+            self.node(PlanKind::Aggregate(Box::new(node)), groups, cost, cost + groups * 0.01, width);
         if let Some(having) = &select.having {
             let scope = Scope::new(&layout, outer);
             let predicate = self.compile(having, depth, &scope)?;

@@ -6,7 +6,7 @@ use super::rows::RowStore;
 use crate::environment::Environment;
 use crate::functions::EvalContext;
 use crate::plan::explain::Instrumentation;
-use catalog::{Arena, Datum, DatabaseObjects, Result, Style, Value};
+use catalog::{Arena, DatabaseObjects, Datum, Result, Style, Value};
 use rustc_hash::FxHashSet;
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -35,7 +35,7 @@ pub struct StatementContext<'a> {
     /// Locks rows for FOR UPDATE and so on; `None` where the statement cannot lock.
     pub locker: Option<&'a dyn RowLocker>,
     /// What DML inside WITH needs of its own runner; it downcasts.
-    pub dml: Option<&'a dyn Any>,
+    pub dml: Option<&'a (dyn Any + 'static)>,
     /// Results that outlive the row loop that made them, by the slots that the plan numbered.
     pub caches: Caches,
     /// EXPLAIN ANALYZE.
@@ -168,10 +168,12 @@ pub enum Cached {
 pub struct HashedRows {
     /// Keys of rows without NULLs.
     pub keys: FxHashSet<Box<[u8]>>,
-    /// Rows with NULL columns (their other columns decide whether the answer is unknown).
-    pub with_nulls: RowStore,
+    /// All rows, where there are several columns: what NULLs leave open is looked up there.
+    pub rows: RowStore,
     /// Whether there was any row.
     pub any: bool,
+    /// Whether some row has a NULL.
+    pub nulls: bool,
 }
 
 /// The statement's cache slots.

@@ -36,9 +36,10 @@ pub fn column_type(oid: catalog::Oid) -> Result<&'static Type> {
 impl IndexLayout {
     /// The layout of an index; `include_types` are the types of its INCLUDE columns.
     pub fn new(index: &Index, include_types: &[&'static Type]) -> Result<IndexLayout> {
-        let keys = index.columns.iter().map(|c| {
-            Ok(KeyColumn { typ: column_type(c.typ)?, desc: c.desc, nulls_first: c.nulls_first })
-        });
+        let keys = index
+            .columns
+            .iter()
+            .map(|c| Ok(KeyColumn { typ: column_type(c.typ)?, desc: c.desc, nulls_first: c.nulls_first }));
         Ok(IndexLayout {
             keys: keys.collect::<Result<_>>()?,
             unique: index.unique,
