@@ -11,6 +11,7 @@ pub mod relational;
 pub mod rewrite;
 pub mod scope;
 pub mod select;
+pub mod target;
 pub mod walk;
 mod window;
 
