@@ -51,6 +51,11 @@ pub(super) fn position(haystack: &[u8], needle: &[u8]) -> i64 {
     }
 }
 
+/// The 1-based character place of a byte place.
+pub(super) fn char_place(text: &str, at: usize) -> i64 {
+    char_count(text.as_bytes().get(..at).unwrap_or_default()) as i64 + 1
+}
+
 /// The byte place of `needle`.
 pub(super) fn memchr_find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
     match needle {
