@@ -1,7 +1,6 @@
 //! What the session and the server are. Compare `misc.c`, `version.c`, `name.c`, `format_type.c`.
 
-use super::{CallTypes, Entry, EvalContext, Implementation, reg, scalar, text};
-use catalog::pg::Proc;
+use super::{CallTypes, Entry, EvalContext, reg, scalar, text};
 use catalog::{Datum, Oid};
 
 /// The text of `version()`. Drivers parse the number after "PostgreSQL ".
@@ -60,8 +59,3 @@ pub(super) const FUNCTIONS: &[Entry] = &[
         }),
     ),
 ];
-
-/// Functions in LANGUAGE sql that are native here, by name.
-pub(super) fn find_sql(_proc: &Proc) -> Option<Implementation> {
-    None
-}
