@@ -66,7 +66,11 @@ fn base64_encode(value: &[u8], out: &mut Vec<u8>) {
         let byte = |i: usize| u32::from(chunk.get(i).copied().unwrap_or(0));
         let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
         for digit in 0..4 {
-            out.push(if digit > chunk.len() { b'=' } else { BASE64[(bits >> (18 - 6 * digit) & 63) as usize] });
+            out.push(if digit > chunk.len() {
+                b'='
+            } else {
+                BASE64[(bits >> (18 - 6 * digit) & 63) as usize]
+            });
         }
     }
 }
@@ -134,12 +138,9 @@ fn encode(value: &[u8], name: &str, out: &mut Vec<u8>) -> Result<()> {
 fn bytea_escape(value: &[u8], out: &mut Vec<u8>) {
     for byte in value {
         match byte {
-            0 | 128.. => out.extend_from_slice(&[
-                b'\\',
-                b'0' + (byte >> 6),
-                b'0' + (byte >> 3 & 7),
-                b'0' + (byte & 7),
-            ]),
+            0 | 128.. => {
+                out.extend_from_slice(&[b'\\', b'0' + (byte >> 6), b'0' + (byte >> 3 & 7), b'0' + (byte & 7)])
+            }
             b'\\' => out.extend_from_slice(b"\\\\"),
             _ => out.push(*byte),
         }
@@ -187,9 +188,7 @@ pub(super) const FUNCTIONS: &[Entry] = &[
     ("byteacat", scalar(|cx, _, a| Ok(Datum::Bytes(cx.arena.concat(a[0].as_bytes(), a[1].as_bytes()))))),
     (
         "bytea_substr",
-        scalar(|_, _, a| {
-            substring(a[0].as_bytes(), a[1].as_int(), Some(a[2].as_int())).map(Datum::Bytes)
-        }),
+        scalar(|_, _, a| substring(a[0].as_bytes(), a[1].as_int(), Some(a[2].as_int())).map(Datum::Bytes)),
     ),
     (
         "bytea_substr_no_len",
@@ -303,8 +302,10 @@ fn unistr(value: &str) -> Result<String> {
     let mut result = String::with_capacity(value.len());
     let mut rest = value;
     let mut high: Option<u32> = None;
-    let bad = || SqlError::new(SqlState::SYNTAX_ERROR, "invalid Unicode escape")
-        .hint("Unicode escapes must be \\XXXX, \\+XXXXXX, \\uXXXX, or \\UXXXXXXXX.");
+    let bad = || {
+        SqlError::new(SqlState::SYNTAX_ERROR, "invalid Unicode escape")
+            .hint("Unicode escapes must be \\XXXX, \\+XXXXXX, \\uXXXX, or \\UXXXXXXXX.")
+    };
     let pair = || invalid("invalid Unicode surrogate pair");
     while let Some(at) = rest.find('\\') {
         let (plain, tail) = rest.split_at(at);
@@ -327,7 +328,8 @@ fn unistr(value: &str) -> Result<String> {
             Some(b'+') => (&tail[1..], 6),
             _ => (tail, 4),
         };
-        let code = digits.get(..length).filter(|d| d.bytes().all(|b| b.is_ascii_hexdigit())).ok_or_else(bad)?;
+        let code =
+            digits.get(..length).filter(|d| d.bytes().all(|b| b.is_ascii_hexdigit())).ok_or_else(bad)?;
         let code = u32::from_str_radix(code, 16).map_err(|_| bad())?;
         rest = &digits[length..];
         match (high, code) {

@@ -88,11 +88,7 @@ fn sin_degrees(x: f64) -> f64 {
 }
 
 fn sin_first_quadrant(x: f64) -> f64 {
-    if x <= 30.0 {
-        x.to_radians().sin() / 30f64.to_radians().sin() / 2.0
-    } else {
-        cos_0_to_60(90.0 - x)
-    }
+    if x <= 30.0 { x.to_radians().sin() / 30f64.to_radians().sin() / 2.0 } else { cos_0_to_60(90.0 - x) }
 }
 
 fn cos_0_to_60(x: f64) -> f64 {
@@ -146,7 +142,8 @@ fn width_bucket(operand: f64, low: f64, high: f64, count: i64) -> Result<i64> {
     if low.is_infinite() || high.is_infinite() {
         return fail("lower and upper bounds must be finite");
     }
-    let beyond = if count < i64::from(i32::MAX) { Ok(count + 1) } else { Err(SqlError::out_of_range("integer")) };
+    let beyond =
+        if count < i64::from(i32::MAX) { Ok(count + 1) } else { Err(SqlError::out_of_range("integer")) };
     let within = || {
         let place = count as f64 * ((operand - low) / (high - low));
         Ok((place as i64).min(count - 1) + 1)
@@ -187,7 +184,7 @@ fn set_seed<'a>(seed: f64) -> Result<Datum<'a>> {
         return Err(SqlError::new(SqlState::INVALID_PARAMETER_VALUE, message));
     }
     RANDOM.with_borrow_mut(|r| *r = StdRng::seed_from_u64(seed.to_bits()));
-    Ok(Datum::Null)
+    Ok(super::VOID)
 }
 
 macro_rules! plain {
@@ -210,7 +207,16 @@ pub(super) const FUNCTIONS: &[Entry] = &[
     ("dceil", plain!(|x| x.ceil())),
     ("dfloor", plain!(|x| x.floor())),
     ("dtrunc", plain!(|x| x.trunc())),
-    ("dsign", plain!(|x| if x > 0.0 { 1.0 } else if x < 0.0 { -1.0 } else { 0.0 })),
+    (
+        "dsign",
+        plain!(|x| if x > 0.0 {
+            1.0
+        } else if x < 0.0 {
+            -1.0
+        } else {
+            0.0
+        }),
+    ),
     ("dsqrt", scalar(|_, _, a| square_root(a[0].as_float()))),
     ("dcbrt", plain!(|x| x.cbrt())),
     ("dpow", scalar(|_, _, a| power(a[0].as_float(), a[1].as_float()))),
@@ -238,10 +244,7 @@ pub(super) const FUNCTIONS: &[Entry] = &[
     ("dacosd", through!(of_ratio, |x| exact_degrees(x.acos()))),
     ("dasind", through!(of_ratio, |x| exact_degrees(x.asin()))),
     ("datand", plain!(|x| exact_degrees(x.atan()))),
-    (
-        "datan2d",
-        scalar(|_, _, a| Ok(Datum::Float(exact_degrees(a[0].as_float().atan2(a[1].as_float()))))),
-    ),
+    ("datan2d", scalar(|_, _, a| Ok(Datum::Float(exact_degrees(a[0].as_float().atan2(a[1].as_float())))))),
     ("dsinh", plain!(|x| x.sinh())),
     ("dcosh", plain!(|x| x.cosh())),
     ("dtanh", plain!(|x| x.tanh())),

@@ -17,12 +17,15 @@ mod binary;
 mod boolean;
 mod cast;
 mod compare;
+pub mod definitions;
 mod float;
 mod int;
 pub mod io;
 pub mod keywords;
+mod locks;
 mod math;
 mod numeric;
+mod numeric_aggregate;
 mod pattern;
 pub mod reg;
 mod sequence;
@@ -161,6 +164,8 @@ static FAMILIES: &[&[Entry]] = &[
     keywords::FUNCTIONS,
     numeric::FUNCTIONS,
     math::FUNCTIONS,
+    locks::FUNCTIONS,
+    definitions::FUNCTIONS,
     binary::FUNCTIONS,
 ];
 
@@ -170,7 +175,8 @@ static BY_SOURCE: LazyLock<FxHashMap<&'static str, Implementation>> = LazyLock::
 });
 
 /// Functions in LANGUAGE sql that are native here, by OID.
-static SQL_FAMILIES: &[&[(u32, Implementation)]] = &[numeric::SQL_FUNCTIONS, string::SQL_FUNCTIONS];
+static SQL_FAMILIES: &[&[(u32, Implementation)]] =
+    &[numeric::SQL_FUNCTIONS, string::SQL_FUNCTIONS, definitions::SQL_FUNCTIONS];
 
 static BY_OID: LazyLock<FxHashMap<u32, Implementation>> =
     LazyLock::new(|| SQL_FAMILIES.iter().flat_map(|family| family.iter()).copied().collect());
@@ -183,7 +189,8 @@ pub fn find(proc: &Proc) -> Option<Implementation> {
             .get(proc.src.as_str())
             .copied()
             .or_else(|| BY_OID.get(&proc.oid.0).copied())
-            .or_else(|| compare::find_generic(proc)),
+            .or_else(|| compare::find_generic(proc))
+            .or_else(|| definitions::find_family(proc)),
     }
 }
 
@@ -210,6 +217,9 @@ fn arg_type(types: &CallTypes, i: usize) -> Result<&'static Type> {
         .ok_or_else(|| SqlError::internal("a call has too few argument types"))
         .and_then(typ)
 }
+
+/// The value of functions that return void.
+const VOID: Datum<'static> = Datum::Bytes(b"");
 
 /// A text result, copied into the arena.
 fn text<'a>(cx: &EvalContext<'a>, text: &str) -> Datum<'a> {

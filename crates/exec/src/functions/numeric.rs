@@ -46,7 +46,10 @@ fn width_bucket(operand: &Numeric, low: &Numeric, high: &Numeric, count: i64) ->
         return fail("lower and upper bounds must be finite");
     }
     let beyond = |count: i64| {
-        count.checked_add(1).filter(|c| i32::try_from(*c).is_ok()).ok_or_else(|| SqlError::out_of_range("integer"))
+        count
+            .checked_add(1)
+            .filter(|c| i32::try_from(*c).is_ok())
+            .ok_or_else(|| SqlError::out_of_range("integer"))
     };
     match low.cmp(high) {
         std::cmp::Ordering::Equal => fail("lower bound cannot equal upper bound"),
@@ -80,11 +83,19 @@ fn bucket(operand: &Numeric, low: &Numeric, high: &Numeric, count: i64) -> Resul
 fn series(start: Numeric, stop: &Numeric, step: &Numeric, emit: &mut Emit<'_>) -> Result<()> {
     for (value, what) in [(&start, "start"), (stop, "stop"), (step, "step size")] {
         if value.is_nan() {
-            let message = if what == "step size" { "step size cannot be NaN".into() } else { format!("{what} value cannot be NaN") };
+            let message = if what == "step size" {
+                "step size cannot be NaN".into()
+            } else {
+                format!("{what} value cannot be NaN")
+            };
             return Err(invalid(message));
         }
         if value.is_infinite() {
-            let message = if what == "step size" { "step size cannot be infinity".into() } else { format!("{what} value cannot be infinity") };
+            let message = if what == "step size" {
+                "step size cannot be infinity".into()
+            } else {
+                format!("{what} value cannot be infinity")
+            };
             return Err(invalid(message));
         }
     }
@@ -160,10 +171,7 @@ pub(super) const FUNCTIONS: &[Entry] = &[
         scalar(|_, _, a| Ok(number(a[0]).min_scale().map_or(Datum::Null, |s| Datum::Int(s.into())))),
     ),
     ("numeric_fac", scalar(|cx, _, a| Ok(Numeric::factorial(a[0].as_int())?.datum(cx.arena)))),
-    (
-        "numeric",
-        scalar(|cx, _, a| Ok(number(a[0]).apply_typmod(a[1].as_int() as i32)?.datum(cx.arena))),
-    ),
+    ("numeric", scalar(|cx, _, a| Ok(number(a[0]).apply_typmod(a[1].as_int() as i32)?.datum(cx.arena)))),
     ("int2_numeric", scalar(|cx, _, a| from_int(cx, a[0]))),
     ("int4_numeric", scalar(|cx, _, a| from_int(cx, a[0]))),
     ("int8_numeric", scalar(|cx, _, a| from_int(cx, a[0]))),

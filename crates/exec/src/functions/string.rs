@@ -627,7 +627,10 @@ pub(super) const SQL_FUNCTIONS: &[(u32, super::Implementation)] = &[
     (2004, scalar(|cx, types, a| concat(cx, types, a, 0, b""))),
     // quote_literal(anyelement), quote_nullable(anyelement)
     (1285, scalar(|cx, types, a| quote_any(cx, types, a))),
-    (1290, scalar(|cx, types, a| if a[0].is_null() { Ok(Datum::text("NULL")) } else { quote_any(cx, types, a) })),
+    (
+        1290,
+        scalar(|cx, types, a| if a[0].is_null() { Ok(Datum::text("NULL")) } else { quote_any(cx, types, a) }),
+    ),
 ];
 
 fn quote_any<'a>(cx: &EvalContext<'a>, types: &super::CallTypes, a: &[Datum<'a>]) -> Result<Datum<'a>> {
