@@ -114,6 +114,18 @@ impl<'a> Responder<'a> {
         Ok(())
     }
 
+    /// Ends a failed execution. PostgreSQL describes the rows when it begins to run a statement, so an error before the first row
+    /// comes before the description if planning found it (constants are evaluated there), and after it otherwise. What stops a
+    /// statement from outside has always found it running.
+    pub(super) fn fail(self, error: &SqlError) {
+        let stopped = error.code().as_str().starts_with("57");
+        if let Some(Rows { description: Some(description), .. }) = self.rows
+            && stopped
+        {
+            description.row(&mut self.output.buffer, |_| 0);
+        }
+    }
+
     /// Ends a successful execution: the RowDescription of a result without rows, the CopyDone of COPY TO. Returns how many more
     /// rows might have been sent, and the rows held.
     pub(super) fn finish(self) -> (u64, Vec<u8>) {

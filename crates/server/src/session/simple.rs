@@ -51,7 +51,13 @@ impl Conversation<'_> {
             let style = self.session.style();
             client.expect_rows(&prepared, &ResultFormats::All(0), style, true, None)?;
         }
-        let tag = self.session.execute(&prepared, &parameters, &mut client)?;
+        let tag = match self.session.execute(&prepared, &parameters, &mut client) {
+            Ok(tag) => tag,
+            Err(error) => {
+                client.fail(&error);
+                return Err(error);
+            }
+        };
         client.finish();
         if prepared.ends_transaction {
             self.transaction_ended();
