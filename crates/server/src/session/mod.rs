@@ -151,6 +151,8 @@ impl<'c> Conversation<'c> {
         }
         let connection = &mut *self.connection;
         let received = connection.input.message(&mut connection.output);
+        // What is read within a statement (COPY) may take its time.
+        connection.set_read_timeout(None);
         // A termination wakes a waiting session by ending its input.
         self.session.check_stop().map_err(fatal).map_err(Some)?;
         received.map_err(|error| match error {
