@@ -308,6 +308,52 @@ impl Planner<'_> {
     }
 }
 
+/// Compiles an expression over entry 0 = a table whose columns lie in the first slots, by place: checks, generated columns, index keys.
+/// It holds no subquery.
+pub fn compile_table_expr(e: &Expr) -> Result<PhysicalExpr> {
+    let mut layout = Layout::new();
+    let mut highest = 0;
+    super::walk::expr(e, 0, &mut |seen, level| {
+        if let super::walk::Seen::Expr(Expr::Column(c)) = seen
+            && c.level == level
+        {
+            highest = highest.max(usize::from(c.column) + 1);
+        }
+    });
+    for column in 0..highest {
+        layout.push(SlotKey::Column(0, 0, column as u16));
+    }
+    if super::walk::has_subquery(e) {
+        return Err(SqlError::unsupported("a subquery in a table's expression"));
+    }
+    simple(e, &Scope::new(&layout, None))
+}
+
+/// Compiles an expression without subqueries.
+fn simple(e: &Expr, scope: &Scope<'_>) -> Result<PhysicalExpr> {
+    Planner::for_expressions().compile(e, 0, scope)
+}
+
+/// The whole condition of a statement, WHERE and inner joins, over a scope.
+pub fn compile_conditions(
+    planner: &mut Planner<'_>,
+    filter: Option<&Expr>,
+    items: &[crate::bound::FromItem],
+    depth: u32,
+    scope: &Scope<'_>,
+) -> Result<Option<PhysicalExpr>> {
+    let mut conditions = Vec::new();
+    conditions.extend(filter);
+    items.iter().for_each(|item| super::rewrite::inner_conditions(item, &mut conditions));
+    let list = conditions.into_iter().map(|e| planner.compile(e, depth, scope));
+    let mut list = list.collect::<Result<Vec<_>>>()?;
+    Ok(match list.len() {
+        0 => None,
+        1 => list.pop(),
+        _ => Some(PhysicalExpr::And(list.into())),
+    })
+}
+
 fn is_composite(typ: SqlType) -> bool {
     typ.oid == oid::RECORD
 }

@@ -1,6 +1,8 @@
 //! EXPLAIN: plans as PostgreSQL prints them.
 
-use crate::bound::Expr;
+use super::dml::DmlPlan;
+use super::node::Plan;
+use crate::bound::{ExplainOptions, Expr};
 use crate::row::context::{ExecContext, Flow, Sink};
 use catalog::Result;
 use std::cell::RefCell;
@@ -30,6 +32,28 @@ pub struct NodeStatistics {
     pub total: Duration,
     /// Memory in bytes, for sorts and hashes.
     pub memory: usize,
+}
+
+/// The lines of EXPLAIN for a query.
+pub fn explain_query(
+    plan: &Plan,
+    options: &ExplainOptions,
+    instrumentation: Option<&Instrumentation>,
+    elapsed: Duration,
+) -> Vec<String> {
+    let _ = (options, instrumentation, elapsed);
+    vec![format!("{:?}", plan.root.kind)]
+}
+
+/// The lines of EXPLAIN for INSERT, UPDATE, DELETE.
+pub fn explain_dml(
+    plan: &dyn DmlPlan,
+    options: &ExplainOptions,
+    instrumentation: Option<&Instrumentation>,
+    elapsed: Duration,
+) -> Vec<String> {
+    let _ = (options, instrumentation, elapsed);
+    vec![plan.label()]
 }
 
 /// An expression as EXPLAIN shows it.

@@ -113,6 +113,18 @@ impl Needed {
         self.row_key(entry);
     }
 
+    /// Asks for the first `count` columns of an entry.
+    pub fn whole(&mut self, entry: usize, count: usize) {
+        if let Some(columns) = self.columns.get_mut(entry) {
+            columns.extend(0..count as u16);
+        }
+    }
+
+    /// Asks for the row key of a table.
+    pub fn key(&mut self, entry: usize) {
+        self.row_key(entry);
+    }
+
     /// Asks for the row key of a table.
     pub fn row_key(&mut self, entry: usize) {
         if let Some(key) = self.keys.get_mut(entry) {
@@ -400,7 +412,7 @@ impl<'a> Planner<'a> {
             let number = *number as u16;
             leaf.kind = match clause.entries.get(usize::from(number)).map(|e| &e.source) {
                 Some(Source::Table(table)) => {
-                    leaf.indexes = self.cx.tables.indexes(table)?;
+                    leaf.indexes = self.context()?.indexes(table)?;
                     let mine: Vec<&Conjunct> =
                         conjuncts.iter().filter(|c| c.entries.is_subset(&leaf.entries)).collect();
                     let choice = self.choose(

@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 /// Plans one statement.
 pub struct Planner<'a> {
-    pub(crate) cx: PlanContext<'a>,
+    cx: Option<PlanContext<'a>>,
     next_node: usize,
     next_slot: usize,
     next_subplan: usize,
@@ -31,6 +31,9 @@ pub struct Planner<'a> {
     /// CTEs in scope, by the depth of the query that has them.
     ctes: FxHashMap<u32, Vec<CteState>>,
 }
+
+/// CTEs put aside.
+pub(crate) struct SavedCtes(Option<Vec<CteState>>);
 
 /// A CTE that is not inlined.
 #[derive(Clone)]
@@ -51,13 +54,30 @@ impl<'a> Planner<'a> {
     /// A planner for one statement.
     pub fn new(cx: PlanContext<'a>) -> Self {
         Planner {
-            cx,
+            cx: Some(cx),
             next_node: 0,
             next_slot: 0,
             next_subplan: 0,
             lowest: usize::MAX,
             ctes: FxHashMap::default(),
         }
+    }
+
+    /// A planner that only compiles expressions without subqueries.
+    pub fn for_expressions() -> Self {
+        Planner {
+            cx: None,
+            next_node: 0,
+            next_slot: 0,
+            next_subplan: 0,
+            lowest: usize::MAX,
+            ctes: FxHashMap::default(),
+        }
+    }
+
+    /// What planning can reach.
+    pub(crate) fn context(&self) -> Result<PlanContext<'a>> {
+        self.cx.ok_or_else(|| SqlError::internal("a query where only an expression was expected"))
     }
 
     /// The finished plan.
@@ -157,13 +177,33 @@ impl<'a> Planner<'a> {
         if query.ctes.is_empty() {
             return self.plan_body(query, depth, outer);
         }
-        let saved = self.ctes.remove(&depth);
+        let saved = self.take_ctes(depth);
         let planned = self.plan_with(query, depth, outer);
+        self.restore_ctes(depth, saved);
+        planned
+    }
+
+    /// Takes out what another query at this depth had in scope.
+    pub(crate) fn take_ctes(&mut self, depth: u32) -> SavedCtes {
+        SavedCtes(self.ctes.remove(&depth))
+    }
+
+    /// Puts it back.
+    pub(crate) fn restore_ctes(&mut self, depth: u32, saved: SavedCtes) {
         self.ctes.remove(&depth);
-        if let Some(saved) = saved {
+        if let Some(saved) = saved.0 {
             self.ctes.insert(depth, saved);
         }
-        planned
+    }
+
+    /// Cache slots and nodes so far.
+    pub fn totals(&self) -> (usize, usize) {
+        (self.next_slot, self.next_node)
+    }
+
+    /// A schema's name, for errors.
+    pub fn schema_name(&self, schema: catalog::Oid) -> String {
+        self.cx.map_or_else(String::new, |cx| cx.schema_name(schema))
     }
 
     fn plan_with(&mut self, query: &Query, depth: u32, outer: Option<&Scope<'_>>) -> Result<PlanNode> {
@@ -297,10 +337,7 @@ impl<'a> Planner<'a> {
                 self.plan_tail(query, node, depth, outer)
             }
             Body::Dml(dml) => {
-                let planner = self.cx.dml;
-                let planner =
-                    planner.ok_or_else(|| SqlError::unsupported("a data-modifying statement in WITH"))?;
-                let plan = planner.plan(dml, self)?;
+                let plan = self.context()?.dml.plan(dml, self, depth, outer)?;
                 Ok(self.node(PlanKind::Dml(plan), 1.0, 0.0, 1.0, 8))
             }
         }

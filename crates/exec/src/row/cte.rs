@@ -78,12 +78,23 @@ pub fn scope(
     cx: &ExecContext<'_>,
     out: &mut Sink<'_>,
 ) -> Result<Flow> {
-    for slot in clear {
+    self::clear(clear, cx);
+    let flow = run(input, cx, out)?;
+    self::finish(finish, cx)?;
+    Ok(flow)
+}
+
+/// Forgets cached results.
+pub fn clear(slots: &[usize], cx: &ExecContext<'_>) {
+    for slot in slots {
         cx.statement.caches.take(*slot);
     }
-    let flow = run(input, cx, out)?;
-    for (slot, plan) in finish {
+}
+
+/// Runs those data-modifying CTEs that nobody has run.
+pub fn finish(ctes: &[(usize, Arc<CtePlan>)], cx: &ExecContext<'_>) -> Result<()> {
+    for (slot, plan) in ctes {
         rows(*slot, plan, 0, cx)?;
     }
-    Ok(flow)
+    Ok(())
 }
