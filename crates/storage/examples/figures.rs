@@ -235,6 +235,7 @@ fn commits(store: &Store, directory: &std::path::Path) {
     report("bare write and fdatasync, median", 1, syncs[5]);
     report("commit, median", 1, commits[5]);
     report("commit, relaxed, median", 1, one(20_000, Durability::Relaxed));
+    steady(store);
     for threads in [1u64, 8] {
         let started = Instant::now();
         std::thread::scope(|scope| {
@@ -251,4 +252,44 @@ fn commits(store: &Store, directory: &std::path::Path) {
         let rate = threads as f64 * 1_000.0 / started.elapsed().as_secs_f64();
         println!("{:<44}{rate:>10.0} /s", format!("commits by {threads} threads"));
     }
+}
+
+/// Commits by eight threads while checkpoints run one after the other.
+fn steady(store: &Store) {
+    let until = Instant::now() + Duration::from_secs(15);
+    let before = store.activity().checkpoints;
+    let mut all: Vec<Duration> = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..8u64)
+            .map(|thread| {
+                scope.spawn(move || {
+                    let (mut state, mut latencies) = (thread + 1, Vec::new());
+                    while Instant::now() < until {
+                        let started = Instant::now();
+                        let mut transaction = store.begin(Isolation::ReadCommitted);
+                        for _ in 0..10 {
+                            let key = random(&mut state, 1_000_000).to_be_bytes();
+                            transaction.put(TABLE, &key, &[9; 200]).unwrap();
+                        }
+                        transaction.commit(Durability::Synced).unwrap();
+                        latencies.push(started.elapsed());
+                    }
+                    latencies
+                })
+            })
+            .collect();
+        workers.into_iter().flat_map(|worker| worker.join().unwrap()).collect()
+    });
+    all.sort();
+    let at = |part: f64| all[((all.len() - 1) as f64 * part) as usize].as_secs_f64() * 1e3;
+    println!(
+        "8 threads, 10 random rows each: {:.0} commits/s; median {:.2} ms, p95 {:.2}, p99 {:.2}, p99.9 {:.2}, max {:.1}; {} checkpoints, last {:?}",
+        all.len() as f64 / 15.0,
+        at(0.5),
+        at(0.95),
+        at(0.99),
+        at(0.999),
+        at(1.0),
+        store.activity().checkpoints - before,
+        store.activity().checkpoint_last,
+    );
 }

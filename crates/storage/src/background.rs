@@ -1,5 +1,6 @@
 //! The store's two threads: one moves the delta to the base, one syncs relaxed commits and makes log files ahead of need.
 
+use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -123,7 +124,14 @@ impl Threads {
 
     fn spawn(&mut self, name: &str, job: fn(&Core)) -> Result<(), StoreError> {
         let core = Arc::clone(&self.core);
-        let handle = thread::Builder::new().name(name.to_owned()).spawn(move || job(&core));
+        let handle = thread::Builder::new().name(name.to_owned()).spawn(move || {
+            if panic::catch_unwind(AssertUnwindSafe(|| job(&core))).is_err() {
+                // Without its thread the store would take commits until it can take no more; better it stops now.
+                let failure = StoreError::corrupt("store", "a background thread panicked");
+                core.order.lock().poison(&failure);
+                core.signals.checkpoint_ended(Some(failure));
+            }
+        });
         self.handles.push(handle.map_err(|error| StoreError::io("start a thread", error))?);
         Ok(())
     }

@@ -16,10 +16,13 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use heed::types::Bytes;
-use heed::{CommitOrAbort, Database, Env, EnvOpenOptions, RoRange, RoRevRange, RoTxn, RwTxn, WithoutTls};
+use heed::{
+    CommitOrAbort, Database, Env, EnvFlags, EnvOpenOptions, RoRange, RoRevRange, RoTxn, RwTxn, WithoutTls,
+};
 
 use crate::error::{KEY_BYTES_MAX, StoreError};
 use crate::ids::RelationId;
+use crate::options::StoreOptions;
 use crate::scan::Direction;
 
 /// Bytes of the relation's id before each key.
@@ -38,23 +41,26 @@ pub(crate) struct Base {
 }
 
 impl Base {
-    /// Opens or creates the base in `directory`. `map_bytes` is address space, not memory; when the system grants less, a
-    /// smaller map is tried.
+    /// Opens or creates the base in `directory`. Its map is address space, not memory; when the system grants less, a smaller
+    /// one is tried.
     pub(crate) fn open(
         directory: &Path,
-        map_bytes: usize,
-        readers_max: u32,
+        options: &StoreOptions,
         lock_file: Arc<File>,
     ) -> Result<Base, StoreError> {
         std::fs::create_dir_all(directory)
             .map_err(|error| StoreError::io(format!("create directory {directory:?}"), error))?;
-        let mut map_bytes = map_bytes.next_multiple_of(1 << 20);
+        let mut map_bytes = options.map_bytes.next_multiple_of(1 << 20);
         loop {
-            let mut options = EnvOpenOptions::new().read_txn_without_tls();
-            options.map_size(map_bytes).max_readers(readers_max);
+            let mut environment = EnvOpenOptions::new().read_txn_without_tls();
+            environment.map_size(map_bytes).max_readers(options.readers_max);
+            if !options.sync {
+                // SAFETY: gives up durability, which is what the option asks for; a crash of the machine may damage the file.
+                unsafe { environment.flags(EnvFlags::NO_SYNC) };
+            }
             // SAFETY: the map is sound while nobody else truncates or writes the file. The store's own lock file keeps other
             // processes of ours out, heed refuses a second environment in this one.
-            match unsafe { options.open(directory) } {
+            match unsafe { environment.open(directory) } {
                 Ok(env) => {
                     let database = open_database(&env).map_err(|error| failed("open", error))?;
                     assert!(

@@ -4,6 +4,7 @@
 //! publishes them as one group, and wakes their sessions. Whoever queued meanwhile forms the next group, led by its first
 //! member. So a lone session commits without a hand-over to another thread, and many share their syncs.
 
+use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::thread::{self, Thread};
@@ -14,9 +15,9 @@ use crate::background::SPARES_MIN;
 use crate::core::{Core, Order};
 use crate::error::StoreError;
 use crate::ids::{CommitTimestamp, Durability, RelationId};
-use crate::run::Run;
+use crate::run::{RelationRun, Run};
 use crate::store::CommittedWrite;
-use crate::view::{Layers, Published};
+use crate::view::{Attachment, Layers, Published};
 
 /// A commit of at least this many entries or bytes joins the delta as it is, instead of being spread over its maps ...
 const RUN_ENTRIES_MIN: usize = 8_192;
@@ -204,10 +205,8 @@ impl Core {
             bytes += add_to_layers(&mut layers, run, *timestamp);
             self.statistics.add(run);
             self.note_drops(order, run);
-            if let (Some(writes), Some(hook)) = (run.relation(RelationId::CATALOG), &*self.hook.read()) {
-                let writes: Vec<CommittedWrite<'_>> =
-                    (0..writes.len()).map(|at| (writes.key(at), writes.value(at))).collect();
-                attachment = hook(&attachment, &writes);
+            if let Some(writes) = run.relation(RelationId::CATALOG) {
+                attachment = self.call_hook(order, attachment, writes);
             }
         }
         let many = layers.runs.len() > RUNS_MAX / 2;
@@ -222,6 +221,19 @@ impl Core {
         if written || due {
             self.signals.committed(due);
         }
+    }
+
+    /// The attachment after a commit's writes to the catalog.
+    fn call_hook(&self, order: &mut Order, attachment: Attachment, writes: &RelationRun) -> Attachment {
+        let hook = self.hook.read();
+        let Some(hook) = &*hook else { return attachment };
+        let writes: Vec<CommittedWrite<'_>> =
+            (0..writes.len()).map(|at| (writes.key(at), writes.value(at))).collect();
+        // A hook that panics must not take the leader with it, for the others in the queue would wait for ever.
+        panic::catch_unwind(AssertUnwindSafe(|| hook(&attachment, &writes))).unwrap_or_else(|_| {
+            order.poison(&StoreError::corrupt("catalog", "the publish hook panicked"));
+            attachment
+        })
     }
 
     /// Forgets what is kept of dropped relations, and leaves their removal to the next checkpoint.

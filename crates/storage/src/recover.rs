@@ -34,7 +34,7 @@ pub(crate) fn open(directory: &Path, mut options: StoreOptions) -> Result<Core, 
     std::fs::create_dir_all(directory)
         .map_err(|error| StoreError::io(format!("create directory {directory:?}"), error))?;
     let lock_file = Arc::new(lock_directory(directory)?);
-    let base = Base::open(&directory.join("base"), options.map_bytes, options.readers_max, lock_file)?;
+    let base = Base::open(&directory.join("base"), &options, lock_file)?;
     let fresh = CheckpointNote {
         store_id: RandomState::new().hash_one(directory),
         timestamp: 0,

@@ -27,7 +27,7 @@ pub type CommittedWrite<'a> = (&'a [u8], Option<&'a [u8]>);
 
 /// Called with each commit that writes to [`RelationId::CATALOG`], under the order of commits: the attachment so far, and the
 /// writes in key order. Its result is published together with the commit, so every view has the attachment that belongs to
-/// its timestamp. It must not fail, and must not call the store.
+/// its timestamp. It must not call the store; should it panic, the store takes no more writes.
 pub type PublishHook = dyn Fn(&Attachment, &[CommittedWrite<'_>]) -> Attachment + Send + Sync;
 
 /// An embedded, durable, transactional store of bytes. Cheap to clone; all clones are one store.

@@ -11,7 +11,7 @@ const ROWS: RelationId = RelationId::FIRST_USER;
 
 fn open() -> (tempfile::TempDir, Store) {
     let directory = tempfile::tempdir().unwrap();
-    let store = Store::open(directory.path(), StoreOptions::default()).unwrap();
+    let store = Store::open(directory.path(), StoreOptions::for_tests()).unwrap();
     (directory, store)
 }
 
@@ -36,6 +36,17 @@ fn increment(store: &Store) {
     transaction.put(ROWS, b"n", &next.to_be_bytes()).unwrap();
     transaction.end_statement();
     transaction.commit(Durability::Relaxed).unwrap();
+}
+
+/// A view may be read by several threads, and a transaction may change threads.
+#[test]
+fn views_are_shared_and_transactions_move() {
+    fn is_shared<T: Send + Sync + Clone>() {}
+    fn moves<T: Send>() {}
+    is_shared::<ReadView>();
+    is_shared::<Store>();
+    moves::<Transaction>();
+    moves::<Scan>();
 }
 
 #[test]
