@@ -87,5 +87,34 @@ pub fn difference(expected: &str, actual: &str, path: &Path) -> String {
     std::fs::write(&new, actual).unwrap();
     let labels = ["--label=expected (PostgreSQL)", "--label=actual"];
     let diff = Command::new("diff").arg("-u").args(labels).arg(&old).arg(&new).output().unwrap();
-    format!("{} differs:\n{}", path.display(), String::from_utf8_lossy(&diff.stdout))
+    let (same, all) = agreement(expected, actual);
+    let diff = String::from_utf8_lossy(&diff.stdout);
+    format!("{} differs, {same} of {all} parts agree:\n{diff}", path.display())
+}
+
+/// How many of the expected parts, a line with the indented lines and those up to a blank line after it, are in the actual
+/// text as well.
+fn agreement(expected: &str, actual: &str) -> (usize, usize) {
+    let parts = |text: &str| -> Vec<String> {
+        let mut parts: Vec<String> = Vec::new();
+        let mut open = false;
+        for line in text.lines() {
+            match parts.last_mut() {
+                Some(part) if open || line.starts_with("  ") => {
+                    part.push('\n');
+                    part.push_str(line);
+                }
+                _ => parts.push(line.to_owned()),
+            }
+            open = !line.is_empty() && !line.ends_with(';') && !line.starts_with("  ");
+        }
+        parts
+    };
+    let mut unmatched = parts(actual);
+    let expected = parts(expected);
+    let same = expected.iter().filter(|part| {
+        let found = unmatched.iter().position(|other| other == *part);
+        found.map(|at| unmatched.swap_remove(at)).is_some()
+    });
+    (same.count(), expected.len())
 }

@@ -172,8 +172,19 @@ impl Server {
         String::from_utf8_lossy(&text[text.len().saturating_sub(4000)..]).into_owned()
     }
 
-    fn wait(&mut self) -> bool {
+    /// Waits until it has ended. Returns whether it exited with status 0.
+    pub fn wait(&mut self) -> bool {
         self.child.take().is_some_and(|mut child| child.wait().unwrap().success())
+    }
+
+    /// Its data directory.
+    pub fn data_folder(&self) -> PathBuf {
+        self.folder().join("data")
+    }
+
+    /// The command that started it, but for the standard streams.
+    pub fn same_command(&self) -> Command {
+        self.our_command()
     }
 
     fn folder(&self) -> &Path {

@@ -9,16 +9,20 @@
 #![allow(unsafe_code)] // The memory map, and the sharing of a read transaction; see the SAFETY comments.
 
 use std::convert::Infallible;
+use std::fs::File;
 use std::ops::Bound;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
 use heed::types::Bytes;
-use heed::{CommitOrAbort, Database, Env, EnvOpenOptions, RoRange, RoRevRange, RoTxn, RwTxn, WithoutTls};
+use heed::{
+    CommitOrAbort, Database, Env, EnvFlags, EnvOpenOptions, RoRange, RoRevRange, RoTxn, RwTxn, WithoutTls,
+};
 
 use crate::error::{KEY_BYTES_MAX, StoreError};
 use crate::ids::RelationId;
+use crate::options::StoreOptions;
 use crate::scan::Direction;
 
 /// Bytes of the relation's id before each key.
@@ -32,22 +36,31 @@ type Bytewise = Database<'static, Bytes, Bytes>;
 pub(crate) struct Base {
     env: Env<WithoutTls>,
     database: Bytewise,
-    path: PathBuf,
+    /// Keeps other processes out for as long as anybody reads.
+    lock_file: Arc<File>,
 }
 
 impl Base {
-    /// Opens or creates the base in `directory`. `map_bytes` is address space, not memory; when the system grants less, a
-    /// smaller map is tried.
-    pub(crate) fn open(directory: &Path, map_bytes: usize, readers_max: u32) -> Result<Base, StoreError> {
+    /// Opens or creates the base in `directory`. Its map is address space, not memory; when the system grants less, a smaller
+    /// one is tried.
+    pub(crate) fn open(
+        directory: &Path,
+        options: &StoreOptions,
+        lock_file: Arc<File>,
+    ) -> Result<Base, StoreError> {
         std::fs::create_dir_all(directory)
             .map_err(|error| StoreError::io(format!("create directory {directory:?}"), error))?;
-        let mut map_bytes = map_bytes.next_multiple_of(1 << 20);
+        let mut map_bytes = options.map_bytes.next_multiple_of(1 << 20);
         loop {
-            let mut options = EnvOpenOptions::new().read_txn_without_tls();
-            options.map_size(map_bytes).max_readers(readers_max);
+            let mut environment = EnvOpenOptions::new().read_txn_without_tls();
+            environment.map_size(map_bytes).max_readers(options.readers_max);
+            if !options.sync {
+                // SAFETY: gives up durability, which is what the option asks for; a crash of the machine may damage the file.
+                unsafe { environment.flags(EnvFlags::NO_SYNC) };
+            }
             // SAFETY: the map is sound while nobody else truncates or writes the file. The store's own lock file keeps other
             // processes of ours out, heed refuses a second environment in this one.
-            match unsafe { options.open(directory) } {
+            match unsafe { environment.open(directory) } {
                 Ok(env) => {
                     let database = open_database(&env).map_err(|error| failed("open", error))?;
                     assert!(
@@ -55,7 +68,7 @@ impl Base {
                         "LMDB was built with shorter keys ({}) than the store promises",
                         env.max_key_size()
                     );
-                    return Ok(Base { env, database, path: directory.to_owned() });
+                    return Ok(Base { env, database, lock_file });
                 }
                 Err(heed::Error::Io(error))
                     if error.kind() == std::io::ErrorKind::OutOfMemory && map_bytes > 1 << 30 =>
@@ -70,7 +83,12 @@ impl Base {
     /// Opens the state as of the last commit for reading.
     pub(crate) fn generation(&self) -> Result<Arc<Generation>, StoreError> {
         let txn = self.env.clone().static_read_txn().map_err(|error| failed("read", error))?;
-        Ok(Arc::new(Generation { txn, database: self.database, opened: Instant::now() }))
+        Ok(Arc::new(Generation {
+            txn,
+            database: self.database,
+            opened: Instant::now(),
+            _lock_file: Arc::clone(&self.lock_file),
+        }))
     }
 
     /// Begins the one write transaction.
@@ -83,10 +101,6 @@ impl Base {
     pub(crate) fn file_bytes(&self) -> u64 {
         self.env.real_disk_size().unwrap_or(0)
     }
-
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
-    }
 }
 
 /// The base as one checkpoint left it. Immutable, and alive while anybody holds it.
@@ -95,6 +109,7 @@ pub(crate) struct Generation {
     database: Bytewise,
     /// Since when it is read.
     pub(crate) opened: Instant,
+    _lock_file: Arc<File>,
 }
 
 // SAFETY: LMDB asks that uses of one read transaction be synchronized. What it means to protect is state that reading does
@@ -110,16 +125,6 @@ impl Generation {
     pub(crate) fn get(&self, relation: RelationId, key: &[u8]) -> Result<Option<&[u8]>, StoreError> {
         with_base_key(relation, key, |key| self.database.get(&self.txn, key))
             .map_err(|error| failed("read", error))
-    }
-
-    /// The greatest key of a relation.
-    pub(crate) fn last_key(&self, relation: RelationId) -> Result<Option<&[u8]>, StoreError> {
-        let mut range = self
-            .database
-            .rev_prefix_iter(&self.txn, &relation.0.to_be_bytes())
-            .map_err(|error| failed("read", error))?;
-        let last = range.next().transpose().map_err(|error| failed("read", error))?;
-        Ok(last.and_then(|(key, _)| key.get(PREFIX_BYTES..)))
     }
 
     /// Walks the entries of a relation whose keys lie within the bounds.

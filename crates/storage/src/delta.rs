@@ -8,7 +8,6 @@
 use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use parking_lot::RwLock;
 use rustc_hash::FxHashMap;
@@ -168,7 +167,6 @@ fn is_void(range: (Bound<&DeltaKey>, Bound<&DeltaKey>)) -> bool {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Delta {
     relations: Arc<FxHashMap<RelationId, Arc<RelationDelta>>>,
-    bytes: Arc<AtomicUsize>,
 }
 
 impl Delta {
@@ -183,18 +181,10 @@ impl Delta {
         self.relations.iter().map(|(id, delta)| (*id, delta))
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.relations.is_empty()
-    }
-
-    /// Roughly what the versions take in memory.
-    pub(crate) fn bytes(&self) -> usize {
-        self.bytes.load(Ordering::Relaxed)
-    }
-
     /// Adds a commit's writes. Readers with an older timestamp do not see them. Only the commit leader calls this; the
     /// result must be published before `timestamp` is, since a relation written for the first time is only in the result.
-    pub(crate) fn insert(&mut self, run: &crate::run::Run, timestamp: u64) {
+    /// Returns roughly what the versions take in memory.
+    pub(crate) fn insert(&mut self, run: &crate::run::Run, timestamp: u64) -> usize {
         for (relation, writes) in &run.relations {
             if !self.relations.contains_key(relation) {
                 Arc::make_mut(&mut self.relations).insert(*relation, Arc::default());
@@ -202,9 +192,8 @@ impl Delta {
             if let Some(delta) = self.relations.get(relation) {
                 delta.insert(writes, timestamp);
             }
-            let cost = writes.bytes + writes.len() * VERSION_OVERHEAD_BYTES;
-            self.bytes.fetch_add(cost, Ordering::Relaxed);
         }
+        run.bytes() + run.entries() * VERSION_OVERHEAD_BYTES
     }
 }
 

@@ -28,6 +28,13 @@ pub struct StoreOptions {
     pub disk: Arc<dyn Disk>,
 }
 
+impl StoreOptions {
+    /// For tests: small files, no syncs. What is committed survives the process, not the machine.
+    pub fn for_tests() -> StoreOptions {
+        StoreOptions { segment_bytes: 1 << 20, sync: false, map_bytes: 64 << 30, ..StoreOptions::default() }
+    }
+}
+
 impl Default for StoreOptions {
     fn default() -> StoreOptions {
         StoreOptions {

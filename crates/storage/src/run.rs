@@ -57,6 +57,20 @@ impl RelationRun {
         self.value_of(&self.entries[index])
     }
 
+    /// Lengths of the key and the value at `index`.
+    pub(crate) fn lengths(&self, index: usize) -> (usize, Option<usize>) {
+        let entry = &self.entries[index];
+        (entry.key_len as usize, (entry.value_len != DELETED).then_some(entry.value_len as usize))
+    }
+
+    /// The key and the value at `index`, which lie one behind the other.
+    pub(crate) fn key_and_value(&self, index: usize) -> &[u8] {
+        let entry = &self.entries[index];
+        let (key_len, value_len) = self.lengths(index);
+        let start = entry.offset as usize;
+        &self.chunks[entry.chunk as usize][start..start + key_len + value_len.unwrap_or(0)]
+    }
+
     fn key_of(&self, entry: &Entry) -> &[u8] {
         let start = entry.offset as usize;
         &self.chunks[entry.chunk as usize][start..start + entry.key_len as usize]
@@ -185,6 +199,11 @@ impl Run {
     /// Bytes of keys and values over all relations.
     pub(crate) fn bytes(&self) -> usize {
         self.relations.iter().map(|(_, run)| run.bytes).sum()
+    }
+
+    /// Roughly what the run takes in memory.
+    pub(crate) fn memory_bytes(&self) -> usize {
+        self.bytes() + self.entries() * size_of::<Entry>()
     }
 
     pub(crate) fn is_empty(&self) -> bool {

@@ -25,6 +25,12 @@ pub enum Direction {
     Backward,
 }
 
+/// A key and its value.
+pub type KeyValue<'a> = (&'a [u8], &'a [u8]);
+
+/// A key with a version of its value; none for a deletion.
+type KeyVersion<'a> = (&'a [u8], Option<&'a [u8]>);
+
 /// Entries of a relation in key order. It owns what it reads from: no lifetime, `Send`, and unaffected by whatever is
 /// committed or written after it was made. Where only the base has entries, a step is one step of an LMDB cursor and the
 /// slices point into the memory map.
@@ -42,7 +48,7 @@ impl Scan {
     /// The next entry, key and value, borrowed until the following call.
     #[inline]
     #[allow(clippy::should_implement_trait)] // Lends its items, which `Iterator` cannot.
-    pub fn next(&mut self) -> Result<Option<(&[u8], &[u8])>, StoreError> {
+    pub fn next(&mut self) -> Result<Option<KeyValue<'_>>, StoreError> {
         match &mut self.layers {
             Layers::Empty => Ok(None),
             Layers::Base(cursor) => match cursor.advance()? {
@@ -60,10 +66,7 @@ impl Scan {
             (1, Some(Source::Base(cursor))) => Layers::Base(cursor),
             (_, Some(last)) => {
                 sources.push(last);
-                for source in &mut sources {
-                    source.advance()?;
-                }
-                Layers::Merge(Box::new(Merge { sources, direction, emitted: None }))
+                Layers::Merge(Box::new(Merge::new(sources, direction)?))
             }
         };
         Ok(Scan { layers })
@@ -118,7 +121,8 @@ impl Source {
     }
 }
 
-struct Merge {
+/// Several layers as one. Deletions are there to be seen by those who ask for them.
+pub(crate) struct Merge {
     sources: Vec<Source>,
     direction: Direction,
     /// The source whose entry was returned last, still standing on it.
@@ -126,20 +130,40 @@ struct Merge {
 }
 
 impl Merge {
-    fn next(&mut self) -> Result<Option<(&[u8], &[u8])>, StoreError> {
-        if let Some(last) = self.emitted.take() {
-            self.sources[last].advance()?;
+    pub(crate) fn new(mut sources: Vec<Source>, direction: Direction) -> Result<Merge, StoreError> {
+        for source in &mut sources {
+            source.advance()?;
         }
-        loop {
-            let Some(best) = self.leading() else { return Ok(None) };
-            self.step_over_older(best)?;
+        Ok(Merge { sources, direction, emitted: None })
+    }
+
+    fn next(&mut self) -> Result<Option<KeyValue<'_>>, StoreError> {
+        while let Some(best) = self.step()? {
             if self.sources[best].value().is_some() {
-                self.emitted = Some(best);
                 let source = &self.sources[best];
                 return Ok(source.key().zip(source.value()));
             }
-            self.sources[best].advance()?;
         }
+        Ok(None)
+    }
+
+    /// The next key with its newest version, which may be a deletion.
+    pub(crate) fn next_version(&mut self) -> Result<Option<KeyVersion<'_>>, StoreError> {
+        let Some(best) = self.step()? else { return Ok(None) };
+        let source = &self.sources[best];
+        Ok(source.key().map(|key| (key, source.value())))
+    }
+
+    /// Steps to the next key, and returns the source that has its newest version.
+    fn step(&mut self) -> Result<Option<usize>, StoreError> {
+        if let Some(last) = self.emitted.take() {
+            self.sources[last].advance()?;
+        }
+        if let Some(best) = self.leading() {
+            self.step_over_older(best)?;
+            self.emitted = Some(best);
+        }
+        Ok(self.emitted)
     }
 
     /// The source with the key that comes first; of several, that of the highest rank.

@@ -153,10 +153,6 @@ impl Sequences {
         self.durable.fetch_max(number, Ordering::AcqRel);
     }
 
-    pub(crate) fn has_unlogged(&self) -> bool {
-        !self.unlogged.lock().records.is_empty()
-    }
-
     /// What the log knows of every sequence, or is about to: the checkpoint's content.
     pub(crate) fn logged_states(&self) -> Vec<SequenceRecord> {
         self.states.read().values().map(|tracked| tracked.lock().logged).collect()

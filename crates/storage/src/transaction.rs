@@ -2,7 +2,6 @@
 
 use std::mem;
 use std::sync::Arc;
-use std::time::Duration;
 
 use crate::error::{KEY_BYTES_MAX, StoreError, VALUE_BYTES_MAX};
 use crate::ids::{CommitTimestamp, Durability, Isolation, RelationId, SavepointId, SequenceId};
@@ -35,6 +34,7 @@ pub struct Transaction {
     isolation: Isolation,
     context: Option<Arc<LockContext>>,
     snapshot: Option<Arc<Published>>,
+    had_statement: bool,
     statement: RunBuilder,
     writes: WriteSet,
     savepoints: Vec<(SavepointId, WriteSet)>,
@@ -52,6 +52,7 @@ impl Transaction {
             isolation,
             context,
             snapshot: None,
+            had_statement: false,
             statement: RunBuilder::default(),
             writes: WriteSet::default(),
             savepoints: Vec::new(),
@@ -77,9 +78,9 @@ impl Transaction {
         self.isolation = isolation;
     }
 
-    /// Whether a snapshot has been taken, that is, whether a statement has run.
+    /// Whether a statement has begun or a view been taken: too late for [`Transaction::set_isolation`].
     pub fn has_snapshot(&self) -> bool {
-        self.snapshot.is_some()
+        self.had_statement
     }
 
     /// Whether anything has been written, statement buffer included.
@@ -94,10 +95,13 @@ impl Transaction {
         if self.isolation == Isolation::ReadCommitted || self.snapshot.is_none() {
             self.snapshot = Some(self.store.published());
         }
+        self.had_statement = true;
     }
 
-    /// Adds the statement's writes to the transaction's: from now on they are seen.
+    /// Adds the statement's writes to the transaction's: from now on they are seen. READ COMMITTED lets its snapshot go, so an
+    /// idle transaction keeps nothing old alive.
     pub fn end_statement(&mut self) {
+        self.release_snapshot();
         if !self.statement.is_empty() {
             self.writes.push(mem::take(&mut self.statement).finish());
         }
@@ -105,7 +109,14 @@ impl Transaction {
 
     /// Drops the statement's writes. Its locks stay, as PostgreSQL's do until the transaction or its savepoint ends.
     pub fn abort_statement(&mut self) {
+        self.release_snapshot();
         self.statement = RunBuilder::default();
+    }
+
+    fn release_snapshot(&mut self) {
+        if self.isolation == Isolation::ReadCommitted {
+            self.snapshot = None;
+        }
     }
 
     // --- reading ---
@@ -113,6 +124,7 @@ impl Transaction {
     /// What the current statement sees: the transaction's earlier writes over its snapshot. Takes the snapshot if no statement
     /// was begun.
     pub fn view(&mut self) -> ReadView {
+        self.had_statement = true;
         let store = &self.store;
         let snapshot = self.snapshot.get_or_insert_with(|| store.published());
         ReadView::new(Arc::clone(snapshot), self.writes.clone())
@@ -258,7 +270,7 @@ impl Transaction {
         self.held.lock_advisory(context, key, shared, wait)
     }
 
-    /// The owner of this transaction's locks. Set `lock_timeout` and the like there.
+    /// The owner of this transaction's locks. Timeouts are set there.
     pub fn lock_context(&mut self) -> &Arc<LockContext> {
         context(&mut self.context, &self.store)
     }
@@ -297,17 +309,19 @@ impl Transaction {
 
     // --- the end ---
 
-    /// Makes all writes durable (as `durability` says) and visible, then frees the locks. On an error nothing was written and
+    /// Makes all writes durable (as `durability` says) and visible, then frees the locks. Without writes there is nothing to
+    /// wait for. On an error nothing was written and
     /// the transaction is rolled back, except that after [`StoreError::Io`] or [`StoreError::Poisoned`] only a restart tells
     /// whether the writes survived. A statement in progress is ended first.
     pub fn commit(mut self, durability: Durability) -> Result<CommitTimestamp, StoreError> {
         self.end_statement();
         self.savepoints.clear();
         if self.writes.is_empty() && !self.must_sync {
-            return Ok(self.snapshot.as_ref().map_or(CommitTimestamp(0), |at| CommitTimestamp(at.timestamp)));
+            return Ok(self.store.published_timestamp());
         }
         let run = mem::take(&mut self.writes).into_run();
         let store = self.store.clone();
+        self.snapshot = None;
         // IMPORTANT: locks go in `Drop`, after the commit has been published: who waited for a row must find this version.
         store.commit(run, self.xid.unwrap_or(0), durability)
     }
@@ -366,12 +380,4 @@ fn check_length(key: &[u8], value: &[u8]) -> Result<(), StoreError> {
         return Err(StoreError::ValueTooLong { length: value.len() });
     }
     Ok(())
-}
-
-/// `lock_timeout` and the like in one place.
-impl Transaction {
-    /// How long this session's requests for locks wait; zero for ever.
-    pub fn set_lock_timeout(&mut self, timeout: Duration) {
-        context(&mut self.context, &self.store).set_lock_timeout(timeout);
-    }
 }

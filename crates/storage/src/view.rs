@@ -119,10 +119,6 @@ impl ReadView {
         let end = end.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
         self.scan(relation, Bound::Included(prefix), end, direction)
     }
-
-    pub(crate) fn published(&self) -> &Arc<Published> {
-        &self.published
-    }
 }
 
 impl Published {

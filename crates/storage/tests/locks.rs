@@ -1,4 +1,5 @@
 //! Locks between sessions: lost updates, deadlocks, timeouts, relation locks, advisory locks.
+#![allow(clippy::unwrap_used, clippy::panic)] // Helpers of tests are tests.
 
 use std::sync::Arc;
 use std::thread;
@@ -10,7 +11,7 @@ const ROWS: RelationId = RelationId::FIRST_USER;
 
 fn open() -> (tempfile::TempDir, Store) {
     let directory = tempfile::tempdir().unwrap();
-    let store = Store::open(directory.path(), StoreOptions::default()).unwrap();
+    let store = Store::open(directory.path(), StoreOptions::for_tests()).unwrap();
     (directory, store)
 }
 
@@ -35,6 +36,17 @@ fn increment(store: &Store) {
     transaction.put(ROWS, b"n", &next.to_be_bytes()).unwrap();
     transaction.end_statement();
     transaction.commit(Durability::Relaxed).unwrap();
+}
+
+/// A view may be read by several threads, and a transaction may change threads.
+#[test]
+fn views_are_shared_and_transactions_move() {
+    fn is_shared<T: Send + Sync + Clone>() {}
+    fn moves<T: Send>() {}
+    is_shared::<ReadView>();
+    is_shared::<Store>();
+    moves::<Transaction>();
+    moves::<Scan>();
 }
 
 #[test]

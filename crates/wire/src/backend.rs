@@ -159,6 +159,13 @@ pub fn error_or_notice(out: &mut Vec<u8>, error: &SqlError) {
     }
 }
 
+/// ErrorResponse as clients of protocol versions before 3 expect it: one text.
+pub fn error_version_2(out: &mut Vec<u8>, error: &SqlError) {
+    out.push(b'E');
+    let fields = error.fields();
+    string(out, &format!("{}:  {}\n", fields.severity.as_str(), fields.message));
+}
+
 fn fields(out: &mut Vec<u8>, error: &SqlError) {
     let fields = error.fields();
     let mut field = |tag: u8, text: &str| {

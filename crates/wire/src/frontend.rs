@@ -31,8 +31,21 @@ pub enum StartupPacket {
         /// Its secret.
         secret: i32,
     },
+    /// A protocol version that is not spoken: [`unsupported_version`] is the error.
+    Unsupported {
+        /// Major version.
+        major: u16,
+        /// Minor version.
+        minor: u16,
+    },
     /// The true startup.
     Startup(Startup),
+}
+
+/// 0A000 for a protocol version.
+pub fn unsupported_version(major: u16, minor: u16) -> SqlError {
+    let message = format!("unsupported frontend protocol {major}.{minor}: server supports 3.0 to 3.0");
+    SqlError::with_severity(Severity::Fatal, SqlState::FEATURE_NOT_SUPPORTED, message)
 }
 
 /// The parameters of a startup packet.
@@ -76,12 +89,7 @@ fn startup_packet(body: &[u8]) -> Result<StartupPacket> {
             return Ok(StartupPacket::Cancel { pid: reader.int4()?, secret: reader.int4()? });
         }
         (PROTOCOL_MAJOR, _) => {}
-        _ => {
-            return Err(SqlError::new(
-                SqlState::FEATURE_NOT_SUPPORTED,
-                format!("unsupported frontend protocol {major}.{minor}: server supports 3.0 to 3.0"),
-            ));
-        }
+        _ => return Ok(StartupPacket::Unsupported { major, minor }),
     }
     let mut startup = Startup { negotiate: minor > 0, ..Startup::default() };
     let layout = || SqlError::protocol("invalid startup packet layout: expected terminator as last byte");
@@ -532,10 +540,8 @@ mod tests {
             assert_eq!(error.fields().severity, Severity::Fatal);
             error.message().to_owned()
         };
-        assert_eq!(
-            message(&packet(2 << 16, b"")),
-            "unsupported frontend protocol 2.0: server supports 3.0 to 3.0"
-        );
+        let version_2 = startup(&packet(2 << 16 | 7, b"")).expect("decoded");
+        assert_eq!(version_2, StartupPacket::Unsupported { major: 2, minor: 7 });
         assert_eq!(
             message(&packet(3 << 16, b"user\0x")),
             "invalid startup packet layout: expected terminator as last byte"

@@ -44,7 +44,7 @@ pub fn values(bind: &Bind<'_>, parameter_types: &[Oid], style: &Style, now: i64)
             None => Err(unsupported_format(format)),
             Some(bytes) => value(bytes, format, *oid, &arena, style, now),
         };
-        values.push(value.map_err(|error| name_parameter(error, bind.portal, index + 1))?);
+        values.push(value.map_err(|error| name_parameter(error, bind.portal, index + 1, bytes, format))?);
     }
     Ok(values)
 }
@@ -63,7 +63,14 @@ fn value(bytes: &[u8], format: i16, oid: Oid, arena: &Arena, style: &Style, now:
 }
 
 /// Says which parameter it was: in the message for leftover binary bytes, in the context for all (`bind_param_error_callback`).
-fn name_parameter(mut error: SqlError, portal: &str, number: usize) -> SqlError {
+/// A text value is quoted as far as log_parameter_max_length_on_error lets it, of which the default, zero, is taken here.
+fn name_parameter(
+    mut error: SqlError,
+    portal: &str,
+    number: usize,
+    bytes: Option<&[u8]>,
+    format: i16,
+) -> SqlError {
     let fields = error.fields_mut();
     if fields.code == SqlState::INVALID_BINARY_REPRESENTATION
         && fields.message == "incorrect binary data format"
@@ -74,6 +81,11 @@ fn name_parameter(mut error: SqlError, portal: &str, number: usize) -> SqlError 
     context += &match portal {
         "" => format!("unnamed portal parameter ${number}"),
         portal => format!("portal \"{portal}\" parameter ${number}"),
+    };
+    context += match bytes {
+        Some([]) if format == 0 => " = ''",
+        Some(bytes) if format == 0 && text::validate(bytes).is_ok() => " = '...'",
+        _ => "",
     };
     error.context(context)
 }

@@ -9,7 +9,7 @@ use catalog::{Datum, Result, SqlError, SqlState, Style};
 use std::sync::Arc;
 
 /// How one column is written. The first two are the most frequent cases of the third, without its indirect call.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 enum Column {
     /// The bytes as they are: text and its like, in either format.
     Verbatim,
@@ -21,19 +21,16 @@ enum Column {
 
 const _: fn(SendFn) -> OutputFn = |send| send;
 
-/// Writes the rows of one result.
-pub struct RowSerializer {
-    columns: Vec<Column>,
-    style: Arc<Style>,
-}
+/// The resolved functions of a result's columns. Those for text can be kept with the prepared statement.
+#[derive(Clone, Debug)]
+pub struct ColumnWriters(Arc<[Column]>);
 
-impl RowSerializer {
+impl ColumnWriters {
     /// Resolves the columns' functions. `format` gives each column's format code; 22023 for one that is neither 0 nor 1.
     pub fn new(
         types: impl Iterator<Item = &'static Type>,
         format: impl Fn(usize) -> i16,
-        style: Arc<Style>,
-    ) -> Result<RowSerializer> {
+    ) -> Result<ColumnWriters> {
         let columns = types.enumerate().map(|(index, typ)| match format(index) {
             0 => Ok(match typ.oid {
                 oid::INT2 | oid::INT4 | oid::INT8 | oid::OID => Column::Decimal,
@@ -48,18 +45,32 @@ impl RowSerializer {
             }),
             other => Err(unsupported_format(other)),
         });
-        Ok(RowSerializer { columns: columns.collect::<Result<_>>()?, style })
+        columns.collect::<Result<_>>().map(ColumnWriters)
+    }
+}
+
+/// Writes the rows of one result.
+#[derive(Debug)]
+pub struct RowSerializer {
+    columns: ColumnWriters,
+    style: Arc<Style>,
+}
+
+impl RowSerializer {
+    /// A serializer that prints in this style.
+    pub fn new(columns: ColumnWriters, style: Arc<Style>) -> RowSerializer {
+        RowSerializer { columns, style }
     }
 
     /// Appends one DataRow. The row has one value per column.
     #[inline]
     pub fn row(&self, row: &[Datum<'_>], out: &mut Vec<u8>) {
-        debug_assert_eq!(row.len(), self.columns.len(), "a value per column");
+        debug_assert_eq!(row.len(), self.columns.0.len(), "a value per column");
         out.push(b'D');
         let start = out.len();
-        let count = (self.columns.len() as u16).to_be_bytes();
+        let count = (self.columns.0.len() as u16).to_be_bytes();
         out.extend_from_slice(&[0, 0, 0, 0, count[0], count[1]]);
-        for (column, value) in self.columns.iter().zip(row) {
+        for (column, value) in self.columns.0.iter().zip(row) {
             self.value(*column, *value, out);
         }
         finish_length(out, start);
@@ -113,8 +124,8 @@ mod tests {
         let types = [&int::INT4, &text::TEXT, &boolean::BOOL, &int::INT8];
         let row = [Datum::Int(-12), Datum::text("abc"), Datum::Bool(true), Datum::Null];
         let write = |format: i16| {
-            let serializer =
-                RowSerializer::new(types.into_iter(), |_| format, Arc::default()).expect("valid formats");
+            let writers = ColumnWriters::new(types.into_iter(), |_| format).expect("valid formats");
+            let serializer = RowSerializer::new(writers, Arc::default());
             let mut out = vec![0xee];
             serializer.row(&row, &mut out);
             out
@@ -124,7 +135,7 @@ mod tests {
             write(1),
             b"\xeeD\0\0\0\x1e\0\x04\0\0\0\x04\xff\xff\xff\xf4\0\0\0\x03abc\0\0\0\x01\x01\xff\xff\xff\xff"
         );
-        let refused = RowSerializer::new(types.into_iter(), |_| 2, Arc::default());
+        let refused = ColumnWriters::new(types.into_iter(), |_| 2);
         assert_eq!(refused.err().map(|e| e.message().to_owned()), Some("unsupported format code: 2".into()));
     }
 }

@@ -6,17 +6,32 @@ use rustc_hash::FxHashMap;
 use std::cmp::Ordering;
 use std::sync::LazyLock;
 
+pub mod array;
 pub mod boolean;
 pub mod bpchar;
 pub mod bytea;
 pub mod char;
+#[cfg(test)]
+mod checks;
+pub mod date;
+pub mod datetime;
 pub mod float;
 pub mod int;
+pub mod interval;
+pub mod json;
 pub mod name;
 pub mod numeric;
 pub mod oids;
+pub mod pg_lsn;
+pub mod pseudo;
+pub mod record;
 pub mod text;
+pub mod time;
+pub mod timestamp;
+pub mod timetz;
+pub mod uuid;
 pub mod varchar;
+pub mod vector;
 
 /// The physical shape of a type's [`Datum`]s.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -156,7 +171,7 @@ impl Type {
 
     /// Whether this is a true array type (not int2vector, oidvector).
     pub fn is_array(&self) -> bool {
-        self.element.is_valid() && self.category == b'A' && self.name.starts_with('_')
+        self.element.is_valid() && self.name.starts_with('_')
     }
 
     /// The name as `format_type` prints it, with a modifier unless it is negative.
@@ -176,7 +191,7 @@ impl Type {
             Some(print) => print(typmod, &mut modifier),
             None => modifier = format!("({typmod})"),
         }
-        let split = if self.category == b'D' { self.sql_name.find(' ') } else { None };
+        let split = if matches!(self.category, b'D') { self.sql_name.find(' ') } else { None };
         let (head, tail) = self.sql_name.split_at(split.unwrap_or(self.sql_name.len()));
         format!("{head}{modifier}{tail}")
     }
@@ -231,6 +246,7 @@ static TYPES: &[&Type] = &[
     &name::NAME,
     &int::INT8,
     &int::INT2,
+    &vector::INT2VECTOR,
     &int::INT4,
     &oids::REGPROC,
     &text::TEXT,
@@ -239,11 +255,22 @@ static TYPES: &[&Type] = &[
     &oids::XID,
     &oids::CID,
     &oids::XID8,
+    &vector::OIDVECTOR,
+    &record::RECORD,
     &float::FLOAT4,
     &float::FLOAT8,
     &text::UNKNOWN,
     &text::CSTRING,
     &numeric::NUMERIC,
+    &date::DATE,
+    &time::TIME,
+    &timetz::TIMETZ,
+    &timestamp::TIMESTAMP,
+    &timestamp::TIMESTAMPTZ,
+    &interval::INTERVAL,
+    &uuid::UUID,
+    &json::JSON,
+    &pg_lsn::PG_LSN,
     &bpchar::BPCHAR,
     &varchar::VARCHAR,
     &oids::REGPROCEDURE,
@@ -258,19 +285,28 @@ static TYPES: &[&Type] = &[
     &oids::REGCOLLATION,
 ];
 
+/// One past the greatest OID that a built-in type has.
+const OID_END: usize = 6200;
+
 struct Registry {
     by_oid: Vec<Option<&'static Type>>,
     by_name: FxHashMap<&'static str, &'static Type>,
 }
 
 static REGISTRY: LazyLock<Registry> = LazyLock::new(|| {
-    let mut by_oid: Vec<Option<&'static Type>> = vec![None; 6200];
+    let scalars = TYPES.iter().chain(pseudo::PSEUDO_TYPES).copied();
+    // The registry lives as long as the process, so the array types that it makes are static.
+    let arrays = scalars
+        .clone()
+        .filter(|t| t.array_oid.is_valid())
+        .map(|t| &*Box::leak(Box::new(array::array_type(t))));
+    let mut by_oid: Vec<Option<&'static Type>> = vec![None; OID_END];
     let mut by_name = FxHashMap::default();
-    for typ in TYPES {
+    for typ in scalars.chain(arrays) {
         if let Some(slot) = by_oid.get_mut(typ.oid.0 as usize) {
             *slot = Some(typ);
         }
-        by_name.insert(typ.name, *typ);
+        by_name.insert(typ.name, typ);
     }
     Registry { by_oid, by_name }
 });
@@ -278,6 +314,11 @@ static REGISTRY: LazyLock<Registry> = LazyLock::new(|| {
 /// The type with this OID, if pgfusion implements it.
 pub fn by_oid(oid: Oid) -> Option<&'static Type> {
     REGISTRY.by_oid.get(oid.0 as usize).copied().flatten()
+}
+
+/// All types: scalar, array and pseudo types, by OID.
+pub fn all() -> impl Iterator<Item = &'static Type> {
+    REGISTRY.by_oid.iter().copied().flatten()
 }
 
 /// The type with this name in `pg_type` (`int4`, `_int4`).

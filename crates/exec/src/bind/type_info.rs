@@ -74,6 +74,11 @@ pub fn info(typ: Oid) -> &'static TypeInfo {
     TYPES.get(&typ).unwrap_or(&COMPOSITE)
 }
 
+/// Whether pg_type has this row.
+pub fn is_known(typ: Oid) -> bool {
+    TYPES.contains_key(&typ)
+}
+
 /// The type of this name in pg_type.
 pub fn by_name(name: &str) -> Option<Oid> {
     BY_NAME.get(name).copied()

@@ -1,10 +1,10 @@
 //! Aggregates: count, sum, avg, min and max, booleans and bits, string_agg. Compare the transition functions in `int8.c`,
 //! `float.c`, `varlena.c`. Those over numeric are in `numeric_aggregate`, statistics in `statistics`.
 
-use super::{Accumulator, AggregateFn, EvalContext, Implementation};
+use super::{Accumulator, AggregateFn, EvalContext, Implementation, numeric_aggregate};
 use catalog::pg::Proc;
 use catalog::types::{self, Type, oid};
-use catalog::{Datum, Oid, Result, SqlError, Value};
+use catalog::{Datum, Interval, Oid, Result, SqlError, Value};
 
 /// The implementation of an aggregate, by name and first argument.
 pub(super) fn find(proc: &Proc) -> Option<Implementation> {
@@ -36,7 +36,9 @@ pub(super) fn find(proc: &Proc) -> Option<Implementation> {
         ("string_agg", oid::TEXT | oid::BYTEA) => {
             AggregateFn { start: |_, _| Ok(Box::new(Joined::default())), strict: false }
         }
-        _ => return None,
+        ("sum", oid::INTERVAL) => aggregate(|_, _| Ok(Box::new(IntervalTotal::<false>::default()))),
+        ("avg", oid::INTERVAL) => aggregate(|_, _| Ok(Box::new(IntervalTotal::<true>::default()))),
+        (name, _) => numeric_aggregate::find(name, first)?,
     };
     Some(Implementation::Aggregate(found))
 }
@@ -117,6 +119,34 @@ impl<const SINGLE: bool> Accumulator for FloatSum<SINGLE> {
 
     fn finish<'a>(&self, _: &EvalContext<'a>) -> Result<Datum<'a>> {
         Ok(self.sum.map_or(Datum::Null, Datum::Float))
+    }
+}
+
+/// sum and avg of intervals.
+#[derive(Default)]
+struct IntervalTotal<const AVERAGE: bool> {
+    sum: Interval,
+    count: u64,
+}
+
+impl<const AVERAGE: bool> Accumulator for IntervalTotal<AVERAGE> {
+    fn add(&mut self, _: &EvalContext<'_>, args: &[Datum<'_>]) -> Result<()> {
+        self.sum = self.sum.add(&args[0].as_interval())?;
+        self.count += 1;
+        Ok(())
+    }
+
+    fn finish<'a>(&self, _: &EvalContext<'a>) -> Result<Datum<'a>> {
+        if self.count == 0 {
+            return Ok(Datum::Null);
+        }
+        Ok(Datum::Interval(if AVERAGE { self.sum.div(self.count as f64)? } else { self.sum }))
+    }
+
+    fn remove(&mut self, _: &EvalContext<'_>, args: &[Datum<'_>]) -> Result<bool> {
+        self.sum = self.sum.sub(&args[0].as_interval())?;
+        self.count -= 1;
+        Ok(true)
     }
 }
 

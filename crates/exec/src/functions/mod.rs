@@ -13,13 +13,19 @@ use std::ops::ControlFlow;
 use std::sync::LazyLock;
 
 mod aggregate;
+mod binary;
 mod boolean;
 mod cast;
 mod compare;
+pub mod definitions;
 mod float;
 mod int;
 pub mod io;
 pub mod keywords;
+mod locks;
+mod math;
+mod numeric;
+mod numeric_aggregate;
 mod pattern;
 pub mod reg;
 mod sequence;
@@ -156,12 +162,24 @@ static FAMILIES: &[&[Entry]] = &[
     sequence::FUNCTIONS,
     system::FUNCTIONS,
     keywords::FUNCTIONS,
+    numeric::FUNCTIONS,
+    math::FUNCTIONS,
+    locks::FUNCTIONS,
+    definitions::FUNCTIONS,
+    binary::FUNCTIONS,
 ];
 
 static BY_SOURCE: LazyLock<FxHashMap<&'static str, Implementation>> = LazyLock::new(|| {
     let entries = FAMILIES.iter().flat_map(|family| family.iter());
     entries.map(|(source, implementation)| (*source, *implementation)).collect()
 });
+
+/// Functions in LANGUAGE sql that are native here, by OID.
+static SQL_FAMILIES: &[&[(u32, Implementation)]] =
+    &[numeric::SQL_FUNCTIONS, string::SQL_FUNCTIONS, definitions::SQL_FUNCTIONS];
+
+static BY_OID: LazyLock<FxHashMap<u32, Implementation>> =
+    LazyLock::new(|| SQL_FAMILIES.iter().flat_map(|family| family.iter()).copied().collect());
 
 /// The implementation of a function of pg_proc, if there is one.
 pub fn find(proc: &Proc) -> Option<Implementation> {
@@ -170,8 +188,9 @@ pub fn find(proc: &Proc) -> Option<Implementation> {
         ProcKind::Function | ProcKind::Window | ProcKind::Procedure => BY_SOURCE
             .get(proc.src.as_str())
             .copied()
-            .or_else(|| system::find_sql(proc))
-            .or_else(|| compare::find_generic(proc)),
+            .or_else(|| BY_OID.get(&proc.oid.0).copied())
+            .or_else(|| compare::find_generic(proc))
+            .or_else(|| definitions::find_family(proc)),
     }
 }
 
@@ -198,6 +217,9 @@ fn arg_type(types: &CallTypes, i: usize) -> Result<&'static Type> {
         .ok_or_else(|| SqlError::internal("a call has too few argument types"))
         .and_then(typ)
 }
+
+/// The value of functions that return void.
+const VOID: Datum<'static> = Datum::Bytes(b"");
 
 /// A text result, copied into the arena.
 fn text<'a>(cx: &EvalContext<'a>, text: &str) -> Datum<'a> {

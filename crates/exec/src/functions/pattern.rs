@@ -87,7 +87,7 @@ fn like_escape<'a>(cx: &EvalContext<'a>, pattern: &'a str, escape: &str) -> Resu
 }
 
 /// SIMILAR TO: the pattern as a regular expression (`similar_escape_internal`).
-fn similar_to<'a>(cx: &EvalContext<'a>, pattern: &str, escape: Option<&str>) -> Result<Datum<'a>> {
+pub(super) fn similar_to<'a>(cx: &EvalContext<'a>, pattern: &str, escape: Option<&str>) -> Result<Datum<'a>> {
     let escape = match escape {
         None => Some('\\'),
         Some(text) => {

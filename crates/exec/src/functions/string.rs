@@ -51,6 +51,11 @@ pub(super) fn position(haystack: &[u8], needle: &[u8]) -> i64 {
     }
 }
 
+/// The 1-based character place of a byte place.
+pub(super) fn char_place(text: &str, at: usize) -> i64 {
+    char_count(text.as_bytes().get(..at).unwrap_or_default()) as i64 + 1
+}
+
 /// The byte place of `needle`.
 pub(super) fn memchr_find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
     match needle {
@@ -610,6 +615,32 @@ pub(super) const FUNCTIONS: &[Entry] = &[
         }),
     ),
 ];
+
+/// Functions in LANGUAGE sql over text.
+pub(super) const SQL_FUNCTIONS: &[(u32, super::Implementation)] = &[
+    (879, scalar(|cx, _, a| pad(cx, a[0].as_bytes(), a[1].as_int(), " ", true))),
+    (880, scalar(|cx, _, a| pad(cx, a[0].as_bytes(), a[1].as_int(), " ", false))),
+    (1810, scalar(|_, _, a| Ok(Datum::Int(a[0].as_bytes().len() as i64 * 8)))),
+    (1811, scalar(|_, _, a| Ok(Datum::Int(a[0].as_bytes().len() as i64 * 8)))),
+    // text || anynonarray and the reverse: the text form joined.
+    (2003, scalar(|cx, types, a| concat(cx, types, a, 0, b""))),
+    (2004, scalar(|cx, types, a| concat(cx, types, a, 0, b""))),
+    // quote_literal(anyelement), quote_nullable(anyelement)
+    (1285, scalar(|cx, types, a| quote_any(cx, types, a))),
+    (
+        1290,
+        scalar(|cx, types, a| if a[0].is_null() { Ok(Datum::text("NULL")) } else { quote_any(cx, types, a) }),
+    ),
+];
+
+fn quote_any<'a>(cx: &EvalContext<'a>, types: &super::CallTypes, a: &[Datum<'a>]) -> Result<Datum<'a>> {
+    let typ = arg_type(types, 0)?;
+    let text = io::output(cx, typ.oid, a[0])?;
+    build(cx, |out| {
+        quote_literal(text, out);
+        Ok(())
+    })
+}
 
 #[cfg(test)]
 mod tests {

@@ -284,19 +284,24 @@ impl Lexer<'_> {
                 integer = false;
                 self.at += 1 + sign;
                 digits(self);
-            } else {
-                return Err(self.error("trailing junk after numeric literal", start, self.at + 1 + sign));
+            } else if sign == 1 {
+                return Err(self.error("trailing junk after numeric literal", start, self.at + 2));
             }
         }
-        if is_ident_start(self.peek(0)) && self.at < self.bytes.len() {
-            let width = self.slice(self.at, self.bytes.len()).chars().next().map_or(1, char::len_utf8);
-            return Err(self.error("trailing junk after numeric literal", start, self.at + width));
+        if is_ident_start(self.peek(0)) {
+            return Err(self.error("trailing junk after numeric literal", start, self.identifier_end()));
         }
         let text = self.slice(start, self.at);
         Ok(match text.parse::<i32>() {
             Ok(value) if integer => Kind::Int(value),
             _ => Kind::Number(text.to_owned()),
         })
+    }
+
+    /// Where the identifier that begins here ends.
+    fn identifier_end(&self) -> usize {
+        let rest = self.bytes.get(self.at..).unwrap_or_default();
+        self.at + rest.iter().take_while(|b| is_ident(**b)).count()
     }
 
     fn dollar(&mut self, start: usize) -> Result<Kind> {
@@ -306,7 +311,7 @@ impl Lexer<'_> {
                 self.at += 1;
             }
             if is_ident_start(self.peek(0)) {
-                return Err(self.error("trailing junk after parameter", start, self.at + 1));
+                return Err(self.error("trailing junk after parameter", start, self.identifier_end()));
             }
             // PostgreSQL reads the number with atol and cuts it to 32 bits; the rest of it raises 42P02 anyway.
             let number = self.slice(start + 1, self.at).parse::<u32>().unwrap_or(u32::MAX);

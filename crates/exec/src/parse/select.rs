@@ -318,7 +318,11 @@ impl Parser<'_> {
             let mut using = None;
             let mut desc = false;
             if p.take("using") {
-                using = Some(if p.is("operator") { p.operator_name()? } else { p.any_operator()? });
+                using = Some(match p.token().kind {
+                    Kind::Op(_) => p.any_operator()?,
+                    _ if p.is("operator") => p.operator_name()?,
+                    _ => return p.unexpected(),
+                });
             } else {
                 desc = p.take("desc");
                 if !desc {

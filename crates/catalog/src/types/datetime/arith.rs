@@ -1,0 +1,1 @@
+//! The arithmetic behind PostgreSQL's date and time functions and operators.

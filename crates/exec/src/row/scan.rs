@@ -1,0 +1,206 @@
+//! Scans: rows by key range, by index, or all; decoded into the arena, filtered, pushed.
+
+use super::access::{corrupt, store_error};
+use super::context::{ExecContext, Flow, Sink};
+use super::range::{self, Piece};
+use crate::plan::node::{AccessPath, Covering, KeyRange, ScanNode};
+use crate::row::index_entry::IndexLayout;
+use catalog::{Arena, Datum, Result};
+use std::ops::{Bound, ControlFlow};
+use storage::{Direction, RelationId};
+
+/// Runs a scan.
+pub fn run(scan: &ScanNode, id: usize, cx: &ExecContext<'_>, out: &mut Sink<'_>) -> Result<Flow> {
+    let view = cx.statement.view;
+    let relation = RelationId(scan.table.relation);
+    let mut arena = Arena::new();
+    match &scan.path {
+        AccessPath::Full(direction) => {
+            walk(scan, id, relation, (Bound::Unbounded, Bound::Unbounded), *direction, cx, &mut arena, out)
+        }
+        AccessPath::Key { range, .. } => range::for_each(range, cx, &mut |piece| match piece {
+            Piece::Point(key) => {
+                let found = view.get(relation, key, |row| emit(scan, id, key, row, cx, &arena, out));
+                let flow = found.map_err(store_error)?.unwrap_or(Ok(ControlFlow::Continue(())));
+                arena.reset();
+                flow
+            }
+            Piece::Span(start, end) => {
+                walk(scan, id, relation, (start, end), range.direction, cx, &mut arena, out)
+            }
+        }),
+        AccessPath::Index { index, layout, range, covering } => {
+            let entries = RelationId(index.relation);
+            let read = IndexRead { scan, id, relation, layout, covering: covering.as_ref() };
+            range::for_each(range, cx, &mut |piece| match piece {
+                Piece::Point(key) => {
+                    let found = view.get(entries, key, |value| read.entry(key, value, cx, &arena, out));
+                    let flow = found.map_err(store_error)?.unwrap_or(Ok(ControlFlow::Continue(())));
+                    arena.reset();
+                    flow
+                }
+                Piece::Span(start, end) => {
+                    let mut entries = view.scan(entries, start, end, range.direction).map_err(store_error)?;
+                    while let Some((key, value)) = entries.next().map_err(store_error)? {
+                        if read.entry(key, value, cx, &arena, out)?.is_break() {
+                            return Ok(ControlFlow::Break(()));
+                        }
+                        arena.reset();
+                    }
+                    Ok(ControlFlow::Continue(()))
+                }
+            })
+        }
+    }
+}
+
+#[allow(clippy::too_many_arguments)]
+fn walk(
+    scan: &ScanNode,
+    id: usize,
+    relation: RelationId,
+    (start, end): (Bound<&[u8]>, Bound<&[u8]>),
+    direction: Direction,
+    cx: &ExecContext<'_>,
+    arena: &mut Arena,
+    out: &mut Sink<'_>,
+) -> Result<Flow> {
+    let mut rows = cx.statement.view.scan(relation, start, end, direction).map_err(store_error)?;
+    while let Some((key, row)) = rows.next().map_err(store_error)? {
+        if emit(scan, id, key, row, cx, arena, out)?.is_break() {
+            return Ok(ControlFlow::Break(()));
+        }
+        arena.reset();
+    }
+    Ok(ControlFlow::Continue(()))
+}
+
+/// Values that a scan puts out.
+pub fn width(scan: &ScanNode) -> usize {
+    scan.columns + usize::from(scan.with_key) + usize::from(scan.with_row)
+}
+
+/// Decodes one stored row, filters it and pushes it.
+#[inline]
+fn emit(
+    scan: &ScanNode,
+    id: usize,
+    key: &[u8],
+    row: &[u8],
+    cx: &ExecContext<'_>,
+    arena: &Arena,
+    out: &mut Sink<'_>,
+) -> Result<Flow> {
+    cx.statement.tick()?;
+    let slots = arena.slice_with(width(scan), |_| Datum::Null);
+    if let Some(columns) = slots.get_mut(..scan.columns)
+        && !columns.is_empty()
+    {
+        scan.layout.decode(row, &scan.wanted, columns).map_err(|_| corrupt(&scan.table.name))?;
+    }
+    let mut next = scan.columns;
+    if scan.with_key {
+        if let Some(slot) = slots.get_mut(next) {
+            *slot = Datum::Bytes(key);
+        }
+        next += 1;
+    }
+    if scan.with_row
+        && let Some(slot) = slots.get_mut(next)
+    {
+        *slot = Datum::Bytes(row);
+    }
+    filter_and_push(scan, id, slots, cx, arena, out)
+}
+
+#[inline]
+fn filter_and_push<'x>(
+    scan: &'x ScanNode,
+    id: usize,
+    slots: &[Datum<'x>],
+    cx: &ExecContext<'x>,
+    arena: &'x Arena,
+    out: &mut Sink<'_>,
+) -> Result<Flow> {
+    let inner = cx.with_arena(arena);
+    if let Some(filter) = &scan.filter
+        && !filter.is_true(&inner, slots)?
+    {
+        if let Some(instrumentation) = &cx.statement.instrumentation {
+            instrumentation.removed(id);
+        }
+        return Ok(ControlFlow::Continue(()));
+    }
+    out(&inner, slots)
+}
+
+struct IndexRead<'p> {
+    scan: &'p ScanNode,
+    id: usize,
+    relation: RelationId,
+    layout: &'p IndexLayout,
+    covering: Option<&'p Covering>,
+}
+
+impl IndexRead<'_> {
+    fn entry(
+        &self,
+        key: &[u8],
+        value: &[u8],
+        cx: &ExecContext<'_>,
+        arena: &Arena,
+        out: &mut Sink<'_>,
+    ) -> Result<Flow> {
+        let scan = self.scan;
+        let damaged = || corrupt(&scan.table.name);
+        let Some(covering) = self.covering else {
+            let (row_key, _) = self.layout.decode(key, value).ok_or_else(damaged)?;
+            let found = cx
+                .statement
+                .view
+                .get(self.relation, row_key, |row| emit(scan, self.id, row_key, row, cx, arena, out))
+                .map_err(store_error)?;
+            return found.unwrap_or_else(|| Err(damaged()));
+        };
+        cx.statement.tick()?;
+        let slots = arena.slice_with(width(scan), |_| Datum::Null);
+        let mut rest = key;
+        for (column, slot) in self.layout.keys.iter().zip(&covering.keys) {
+            let value = column.decode(&mut rest, arena).ok_or_else(damaged)?;
+            if let Some(slot) = slot
+                && let Some(place) = slots.get_mut(*slot)
+            {
+                *place = value;
+            }
+        }
+        let includes = covering.include.iter().any(Option::is_some);
+        if scan.with_key || includes {
+            let (row_key, include) = self.layout.decode(key, value).ok_or_else(damaged)?;
+            if scan.with_key
+                && let Some(place) = slots.get_mut(scan.columns)
+            {
+                *place = Datum::Bytes(row_key);
+            }
+            if includes {
+                let values = arena.slice_with(covering.include.len(), |_| Datum::Null);
+                self.layout.include.decode(include, &[], values).map_err(|_| damaged())?;
+                for (value, slot) in values.iter().zip(&covering.include) {
+                    if let Some(slot) = slot
+                        && let Some(place) = slots.get_mut(*slot)
+                    {
+                        *place = *value;
+                    }
+                }
+            }
+        }
+        filter_and_push(scan, self.id, slots, cx, arena, out)
+    }
+}
+
+/// The range of a scan, for EXPLAIN.
+pub fn key_range(scan: &ScanNode) -> Option<&KeyRange> {
+    match &scan.path {
+        AccessPath::Full(_) => None,
+        AccessPath::Key { range, .. } | AccessPath::Index { range, .. } => Some(range),
+    }
+}
