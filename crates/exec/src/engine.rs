@@ -191,8 +191,9 @@ fn publish(before: &Attachment, writes: &[CommittedWrite<'_>]) -> Attachment {
 }
 
 fn change(write: &CommittedWrite<'_>) -> Option<Change> {
-    let id = ObjectId::from_key(write.key)?;
-    match write.value {
+    let (key, value) = write;
+    let id = ObjectId::from_key(key)?;
+    match value {
         // The row was encoded by this process, a moment ago.
         Some(value) => Object::decode(value).ok().map(|object| Change::Put(id.database, Box::new(object))),
         None => Some(Change::Remove(id)),

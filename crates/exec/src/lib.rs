@@ -6,6 +6,7 @@ mod cache;
 pub mod client;
 mod clock;
 mod copy;
+pub mod ddl;
 mod dml;
 pub mod engine;
 pub mod environment;

@@ -4,5 +4,5 @@
 mod read;
 mod write;
 
-pub use read::{Field, LineReader};
+pub use read::LineReader;
 pub use write::RowWriter;

@@ -91,7 +91,7 @@ impl DmlPlan for InsertPlan {
 impl InsertPlan {
     /// Inserts one row; 1 if a row was inserted or updated.
     fn one<'x>(
-        &self,
+        &'x self,
         cx: &ExecContext<'x>,
         runtime: &DmlRuntime,
         source: &[Datum<'x>],
@@ -131,10 +131,10 @@ impl InsertPlan {
 
     #[allow(clippy::too_many_arguments)] // the facts of one conflict, used once
     fn update_existing<'x>(
-        &self,
+        &'x self,
         cx: &ExecContext<'x>,
         runtime: &DmlRuntime,
-        update: &ConflictUpdatePlan,
+        update: &'x ConflictUpdatePlan,
         conflict: &Conflict,
         source: &[Datum<'x>],
         excluded: &[Datum<'x>],

@@ -70,7 +70,7 @@ impl DmlPlan for UpdatePlan {
 
 impl UpdatePlan {
     fn one<'x>(
-        &self,
+        &'x self,
         cx: &ExecContext<'x>,
         runtime: &DmlRuntime,
         found: &[Datum<'x>],
@@ -107,12 +107,12 @@ impl UpdatePlan {
 pub(super) fn lock_target<'x>(
     cx: &ExecContext<'x>,
     runtime: &DmlRuntime,
-    writer: &TableWriter,
+    writer: &'x TableWriter,
     found: &[Datum<'x>],
     first: usize,
     key: &[u8],
     mode: LockMode,
-    recheck: Option<&PhysicalExpr>,
+    recheck: Option<&'x PhysicalExpr>,
 ) -> Result<Option<Vec<Datum<'x>>>> {
     let arena = cx.eval.arena;
     let mut wide = found.to_vec();
@@ -144,7 +144,7 @@ pub(super) fn lock_target<'x>(
 /// The new row: the old one with the assigned values in it. All values are computed before any is assigned.
 pub(super) fn apply<'x>(
     cx: &ExecContext<'x>,
-    assignments: &[(usize, PhysicalExpr)],
+    assignments: &'x [(usize, PhysicalExpr)],
     wide: &[Datum<'x>],
     old: &[Datum<'x>],
 ) -> Result<Vec<Datum<'x>>> {

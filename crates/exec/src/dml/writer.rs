@@ -152,7 +152,7 @@ impl TableWriter {
     }
 
     /// Fills the generated columns and checks NOT NULL and CHECK.
-    pub fn check<'a>(&self, cx: &ExecContext<'a>, row: &mut [Datum<'a>]) -> Result<()> {
+    pub fn check<'a>(&'a self, cx: &ExecContext<'a>, row: &mut [Datum<'a>]) -> Result<()> {
         for (place, expr) in &self.generated {
             let value = expr.eval(cx, row)?;
             if let Some(slot) = row.get_mut(*place) {
@@ -489,7 +489,7 @@ impl IndexWriter {
         Ok(true)
     }
 
-    fn key_values<'b>(&self, cx: &ExecContext<'b>, row: &[Datum<'_>]) -> Result<Option<&'b [Datum<'b>]>> {
+    fn key_values<'b>(&'b self, cx: &ExecContext<'b>, row: &[Datum<'_>]) -> Result<Option<&'b [Datum<'b>]>> {
         // Values live in the arena: index expressions may make new ones, and rows come with their own lifetime.
         let arena = cx.eval.arena;
         if let (Some(places), None) = (&self.places, &self.predicate) {

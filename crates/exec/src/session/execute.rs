@@ -78,7 +78,7 @@ impl Session {
     }
 
     /// Takes the statement's locks and its snapshot, and makes sure that the plan fits both.
-    fn ready(&mut self, prepared: &Prepared) -> Result<(Arc<Planned>, ReadView)> {
+    pub(super) fn ready(&mut self, prepared: &Prepared) -> Result<(Arc<Planned>, ReadView)> {
         for _ in 0..REPLANS_MAX {
             self.state.adopt_catalog();
             let planned = self.current_plan(prepared)?;
@@ -112,7 +112,7 @@ impl Session {
         })?
     }
 
-    fn run_planned(
+    pub(super) fn run_planned(
         &self,
         planned: &Planned,
         view: &ReadView,
