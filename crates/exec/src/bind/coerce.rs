@@ -504,15 +504,6 @@ impl Coercion<'_> {
             return expr;
         }
         let form = if explicit { CallForm::ExplicitCast } else { form };
-        if element_of(to.oid).is_valid() {
-            let element = SqlType { oid: element_of(to.oid), typmod: to.typmod };
-            let operand = Expr::CaseOperand(SqlType::plain(element.oid));
-            if !has_typmod(element.oid) {
-                return expr;
-            }
-            let cast = Expr::Typmod(Box::new(operand), element, form);
-            return Expr::ArrayCast(Box::new(expr), Box::new(cast), to, form);
-        }
         let Some(apply) = types::by_oid(to.oid).and_then(|t| t.apply_typmod) else { return expr };
         if let Expr::Const(value, _) = &expr {
             if value.is_null() {
@@ -540,10 +531,6 @@ fn must_be(construct: &str, wanted: &str, from: Oid) -> SqlError {
 
 fn missing_argument() -> SqlError {
     SqlError::internal("a resolved call has fewer arguments than its function")
-}
-
-fn has_typmod(typ: Oid) -> bool {
-    types::by_oid(typ).is_some_and(|t| t.apply_typmod.is_some())
 }
 
 /// A constant of a binary-coercible type: integers change their signedness between int4 and oid.

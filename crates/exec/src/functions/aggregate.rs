@@ -1,7 +1,7 @@
 //! Aggregates: count, sum, avg, min and max, booleans and bits, string_agg. Compare the transition functions in `int8.c`,
 //! `float.c`, `varlena.c`. Those over numeric are in `numeric_aggregate`, statistics in `statistics`.
 
-use super::{Accumulator, AggregateFn, EvalContext, Implementation, numeric_aggregate};
+use super::{Accumulator, AggregateFn, EvalContext, Implementation, array, numeric_aggregate, statistics};
 use catalog::pg::Proc;
 use catalog::types::{self, Type, oid};
 use catalog::{Datum, Interval, Oid, Result, SqlError, Value};
@@ -38,7 +38,10 @@ pub(super) fn find(proc: &Proc) -> Option<Implementation> {
         }
         ("sum", oid::INTERVAL) => aggregate(|_, _| Ok(Box::new(IntervalTotal::<false>::default()))),
         ("avg", oid::INTERVAL) => aggregate(|_, _| Ok(Box::new(IntervalTotal::<true>::default()))),
-        (name, _) => numeric_aggregate::find(name, first)?,
+        ("array_agg", _) => return Some(array::find_aggregate(first)),
+        (name, _) => {
+            numeric_aggregate::find(name, first).or_else(|| statistics::find(name, first, proc.args.len()))?
+        }
     };
     Some(Implementation::Aggregate(found))
 }

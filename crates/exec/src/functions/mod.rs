@@ -13,6 +13,7 @@ use std::ops::ControlFlow;
 use std::sync::LazyLock;
 
 mod aggregate;
+mod array;
 mod binary;
 mod boolean;
 mod cast;
@@ -28,8 +29,11 @@ mod numeric;
 mod numeric_aggregate;
 mod pattern;
 pub mod reg;
+mod regex_syntax;
+mod regexp;
 mod sequence;
 mod set;
+mod statistics;
 pub mod string;
 pub mod system;
 mod window;
@@ -165,6 +169,8 @@ static FAMILIES: &[&[Entry]] = &[
     numeric::FUNCTIONS,
     math::FUNCTIONS,
     locks::FUNCTIONS,
+    array::FUNCTIONS,
+    regexp::FUNCTIONS,
     definitions::FUNCTIONS,
     binary::FUNCTIONS,
 ];
@@ -176,7 +182,7 @@ static BY_SOURCE: LazyLock<FxHashMap<&'static str, Implementation>> = LazyLock::
 
 /// Functions in LANGUAGE sql that are native here, by OID.
 static SQL_FAMILIES: &[&[(u32, Implementation)]] =
-    &[numeric::SQL_FUNCTIONS, string::SQL_FUNCTIONS, definitions::SQL_FUNCTIONS];
+    &[numeric::SQL_FUNCTIONS, string::SQL_FUNCTIONS, regexp::SQL_FUNCTIONS, definitions::SQL_FUNCTIONS];
 
 static BY_OID: LazyLock<FxHashMap<u32, Implementation>> =
     LazyLock::new(|| SQL_FAMILIES.iter().flat_map(|family| family.iter()).copied().collect());

@@ -64,11 +64,9 @@ pub(super) fn translate(pattern: &str, mut options: Options) -> Result<String> {
     }
     let mut out = String::with_capacity(pattern.len() + 16);
     out.push_str("(?");
-    for (set, letter) in [
-        (options.ignore_case, 'i'),
-        (!options.newline_stops, 's'),
-        (options.newline_anchors, 'm'),
-    ] {
+    for (set, letter) in
+        [(options.ignore_case, 'i'), (!options.newline_stops, 's'), (options.newline_anchors, 'm')]
+    {
         if set {
             out.push(letter);
         }

@@ -185,7 +185,11 @@ fn groups<'a>(cx: &EvalContext<'a>, captures: &Captures<'a>) -> Datum<'a> {
     array::text_array(cx, &values)
 }
 
-fn split<'t>(regex: &Regex, text: &'t str, mut visit: impl FnMut(&'t str) -> Result<ControlFlow<()>>) -> Result<()> {
+fn split<'t>(
+    regex: &Regex,
+    text: &'t str,
+    mut visit: impl FnMut(&'t str) -> Result<ControlFlow<()>>,
+) -> Result<()> {
     let mut begin = 0;
     let mut stopped = false;
     each_match(regex, text, 0, true, |captures| {
@@ -348,7 +352,7 @@ fn matches(cx: &EvalContext<'_>, a: &[Datum<'_>], emit: &mut super::Emit<'_>) ->
         let values: Vec<Datum<'_>> = (first..captures.len())
             .map(|i| captures.get(i).map_or(Datum::Null, |g| Datum::text(g.as_str())))
             .collect();
-        let flow = emit(&[array::text_array_from(cx, &values)])?;
+        let flow = emit(&[array::text_array(cx, &values)])?;
         Ok(if global { flow } else { ControlFlow::Break(()) })
     })
 }

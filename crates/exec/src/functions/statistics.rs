@@ -37,7 +37,9 @@ pub(super) fn find(name: &str, first: Oid, args: usize) -> Option<AggregateFn> {
         ("covar_pop", 2) => regression!(|r| (r.n > 0.0).then(|| r.sxy / r.n)),
         ("covar_samp", 2) => regression!(|r| (r.n > 1.0).then(|| r.sxy / (r.n - 1.0))),
         ("corr", 2) => {
-            regression!(|r| (r.n > 0.0 && r.sxx != 0.0 && r.syy != 0.0).then(|| r.sxy / (r.sxx * r.syy).sqrt()))
+            regression!(
+                |r| (r.n > 0.0 && r.sxx != 0.0 && r.syy != 0.0).then(|| r.sxy / (r.sxx * r.syy).sqrt())
+            )
         }
         ("regr_r2", 2) => regression!(|r| {
             if r.n < 1.0 || r.sxx == 0.0 {
@@ -188,7 +190,7 @@ fn percentile(types: &CallTypes, direct: &[Datum<'_>], continuous: bool) -> Resu
     let fractions = match direct.first() {
         None | Some(Datum::Null) => vec![None],
         Some(Datum::Float(f)) => vec![Some(*f)],
-        Some(array) => array::elements(*array, oid::FLOAT8)
+        Some(array) => array::elements(*array)
             .iter()
             .map(|d| if d.is_null() { None } else { Some(d.as_float()) })
             .collect(),

@@ -6,6 +6,7 @@
 
 pub mod arith;
 mod decode;
+pub mod extract;
 mod lex;
 pub mod print;
 mod token;

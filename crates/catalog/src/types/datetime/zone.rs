@@ -37,6 +37,10 @@ pub fn by_name(name: &str) -> Option<TimeZone> {
 /// `EST5EDT`, `UTC+3`, `<+03>-3`: letters or a bracket, then hours west; daylight saving rules default to those of the United States.
 fn by_posix(name: &str) -> Option<TimeZone> {
     let has_offset = name.bytes().any(|b| b.is_ascii_digit());
+    // `-4` and `4` are POSIX rules without a name: hours west.
+    if let Ok(hours) = name.parse::<i32>() {
+        return if hours.abs() <= 24 { fixed(-hours * 3600) } else { None };
+    }
     if !has_offset || !name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '<') {
         return None;
     }
@@ -46,6 +50,50 @@ fn by_posix(name: &str) -> Option<TimeZone> {
 /// A zone east of UTC by these seconds, as `SET TIME ZONE 2` makes it.
 pub fn fixed(seconds_east: i32) -> Option<TimeZone> {
     Offset::from_seconds(seconds_east).ok().map(TimeZone::fixed)
+}
+
+/// The zone that `AT TIME ZONE 'name'` means: an abbreviation first, else a name (`timestamptz_zone`); 22023 if there is none.
+pub fn lookup(name: &str) -> crate::Result<TimeZone> {
+    let known = match abbreviation(&name.to_ascii_lowercase()) {
+        Some(abbreviation) => fixed(abbreviation.seconds_east),
+        None => by_name(name),
+    };
+    known.ok_or_else(|| not_recognized(name))
+}
+
+/// The zone that `AT TIME ZONE interval` means: its hours east of UTC (`timestamptz_izone`).
+pub fn of_interval(offset: crate::Interval) -> crate::Result<TimeZone> {
+    let refused = || {
+        let message = format!("interval time zone \"{}\" must not include months or days", offset.text());
+        SqlError::new(SqlState::INVALID_PARAMETER_VALUE, message)
+    };
+    if offset.months != 0 || offset.days != 0 {
+        return Err(refused());
+    }
+    let seconds = i32::try_from(offset.micros / USECS_PER_SEC).ok();
+    seconds.and_then(fixed).ok_or_else(refused)
+}
+
+/// The zone that `make_timestamptz` takes: an offset with its sign east of UTC, else as `lookup` (`parse_sane_timezone`).
+pub fn of_make(name: &str) -> crate::Result<TimeZone> {
+    if name.starts_with(['+', '-']) {
+        let offset = super::decode::decode_offset(name).map_err(|error| match error {
+            DateTimeError::ZoneOverflow => SqlError::new(
+                SqlState::INVALID_PARAMETER_VALUE,
+                format!("numeric time zone \"{name}\" out of range"),
+            ),
+            _ => not_recognized(name),
+        })?;
+        return fixed(offset).ok_or_else(|| not_recognized(name));
+    }
+    if name.starts_with(|c: char| c.is_ascii_digit()) {
+        return Err(SqlError::new(
+            SqlState::INVALID_PARAMETER_VALUE,
+            format!("invalid input syntax for type numeric time zone: \"{name}\""),
+        )
+        .hint("Numeric time zones must have \"-\" or \"+\" as first character."));
+    }
+    lookup(name)
 }
 
 /// What an abbreviation of `timezone_abbreviations` means.
