@@ -6,6 +6,7 @@
 use super::prepare::Body;
 use super::Session;
 use crate::bind::ParameterType;
+use crate::ddl::Found;
 use crate::client::{Client, CommandTag};
 use crate::copy::{LineReader, RowWriter};
 use crate::row::context::ExecContext;
@@ -49,7 +50,7 @@ impl Session {
         let CopyWhat::Table(name, columns) = &copy.what else {
             return Err(SqlError::internal("COPY FROM needs a table"));
         };
-        let relation = crate::bind::find_relation(&*self.state, name.schema(), name.last(), name.position)?;
+        let relation = self.ddl_context().relation(name)?;
         let table = match relation {
             Relation::Table(table) => table,
             Relation::View(view) => {
@@ -181,7 +182,14 @@ impl Session {
         let (sql, position) = match &copy.what {
             CopyWhat::Query(source) => (source.text.clone(), source.offset),
             CopyWhat::Table(name, columns) => {
-                let relation = crate::bind::find_relation(&*self.state, name.schema(), name.last(), name.position)?;
+                let parts: Vec<String> = name.parts.iter().map(|part| quoted(part)).collect();
+                let relation = match self.ddl_context().find(name)? {
+                    Some(Found::Own(relation)) => relation,
+                    Some(Found::System(..)) if columns.is_empty() => {
+                        return self.copy_query(copy, &format!("SELECT * FROM {}", parts.join(".")), 0, client);
+                    }
+                    _ => self.ddl_context().relation(name)?,
+                };
                 if let Relation::View(view) = &relation {
                     return Err(SqlError::new(
                         SqlState::WRONG_OBJECT_TYPE,
@@ -203,17 +211,24 @@ impl Session {
                         ));
                     }
                 }
-                let parts: Vec<String> = name.parts.iter().map(|part| quoted(part)).collect();
                 (format!("SELECT {} FROM {}", list.join(", "), parts.join(".")), 0)
             }
         };
-        let parsed = crate::parse::parse(&sql)?.pop().ok_or_else(|| SqlError::internal("COPY of nothing"))?;
-        let prepared = self.prepare_parsed(parsed, sql.as_str().into(), Box::new([]), false).map_err(|mut error| {
-            if let Some(at) = &mut error.fields_mut().position {
-                *at += position;
-            }
-            error
-        })?;
+        self.copy_query(copy, &sql, position, client)
+    }
+
+    /// COPY TO of a query's rows. `position` is where the query stands in the statement.
+    fn copy_query(
+        &mut self,
+        copy: &Copy,
+        sql: &str,
+        position: u32,
+        client: &mut dyn Client,
+    ) -> Result<CommandTag> {
+        let parsed = crate::parse::parse(sql)?.pop().ok_or_else(|| SqlError::internal("COPY of nothing"))?;
+        let prepared = self
+            .prepare_parsed(parsed, sql.into(), Box::new([]), false)
+            .map_err(|error| crate::bind::shifted(error, position))?;
         let Some(columns) = &prepared.columns else {
             return Err(SqlError::new(
                 SqlState::FEATURE_NOT_SUPPORTED,

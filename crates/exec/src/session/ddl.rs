@@ -12,12 +12,17 @@ use catalog::{Arena, Datum, Result, SqlError};
 use std::ops::ControlFlow;
 
 impl Session {
+    /// What DDL works with.
+    pub(super) fn ddl_context(&self) -> DdlContext<'_> {
+        DdlContext { session: &*self.state, in_block: matches!(self.block, Block::InBlock) }
+    }
+
     pub(super) fn run_ddl(&mut self, statement: &Ddl) -> Result<CommandTag> {
         self.prevent_read_only(command(statement))?;
         self.transaction.queried = true;
         self.state.adopt_catalog();
         self.state.transaction(|t| t.begin_statement())?;
-        let cx = DdlContext { session: &*self.state, in_block: matches!(self.block, Block::InBlock) };
+        let cx = self.ddl_context();
         let before = self.state.changes.lock().len();
         let result = ddl::execute(statement, &cx);
         if result.is_err() {
@@ -53,7 +58,7 @@ impl Session {
             t.begin_statement();
             t.view()
         })?;
-        let cx = DdlContext { session: &*self.state, in_block: matches!(self.block, Block::InBlock) };
+        let cx = self.ddl_context();
         let before = self.state.changes.lock().len();
         let result = ddl::create_table_as(&cx, create, &columns).and_then(|table| {
             let Some(table) = table.filter(|_| create.with_data) else { return Ok(None) };

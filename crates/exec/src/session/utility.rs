@@ -1,7 +1,7 @@
 //! Utility statements: each is run by the part of the session (or of `ddl`) that knows it.
 
 use super::prepare::Body;
-use super::{Block, Prepared, ResultColumn, Session};
+use super::{Block, ResultColumn, Session};
 use crate::bind::ParameterType;
 use crate::bound::SqlType;
 use crate::client::{Client, CommandTag};
@@ -223,7 +223,7 @@ impl Session {
         self.state.adopt_catalog();
         let modes = types
             .iter()
-            .map(|t| crate::bind::resolve_type_name(&*self.state, t).map(|t| ParameterType::Fixed(t.oid)))
+            .map(|t| crate::ddl::resolve_type(t, |_| true).map(|t| ParameterType::Fixed(t.oid)))
             .collect::<Result<_>>()?;
         let shift = |mut error: SqlError| {
             if let Some(at) = &mut error.fields_mut().position {
@@ -330,7 +330,7 @@ impl Session {
         }
         self.state.adopt_catalog();
         for (name, columns) in &vacuum.tables {
-            let relation = crate::bind::find_relation(&*self.state, name.schema(), name.last(), name.position)?;
+            let relation = self.ddl_context().relation(name)?;
             for column in columns {
                 if !relation.columns().iter().any(|c| !c.dropped && c.name == *column) {
                     return Err(SqlError::new(
@@ -351,7 +351,7 @@ impl Session {
         self.require_block("LOCK TABLE")?;
         self.state.adopt_catalog();
         for name in &lock.tables {
-            let relation = crate::bind::find_relation(&*self.state, name.schema(), name.last(), name.position)?;
+            let relation = self.ddl_context().relation(name)?;
             if !matches!(relation, Relation::Table(_) | Relation::View(_)) {
                 return Err(SqlError::new(
                     SqlState::WRONG_OBJECT_TYPE,
