@@ -601,3 +601,73 @@ impl Expr {
         }
     }
 }
+
+impl Expr {
+    /// Calls `f` with every subquery of the expression (not with those inside of them).
+    pub fn each_subquery(&self, f: &mut dyn FnMut(&Query)) {
+        let mut all = |list: &[Expr]| list.iter().for_each(|e| e.each_subquery(f));
+        match &self.kind {
+            ExprKind::Literal(_)
+            | ExprKind::Column(..)
+            | ExprKind::Param(_)
+            | ExprKind::SqlValue(..)
+            | ExprKind::Default
+            | ExprKind::CurrentOf(_) => {}
+            ExprKind::And(list)
+            | ExprKind::Or(list)
+            | ExprKind::Array(list)
+            | ExprKind::Row(list, _)
+            | ExprKind::Coalesce(list)
+            | ExprKind::MinMax(_, list)
+            | ExprKind::Grouping(list) => all(list),
+            ExprKind::Indirection(e, steps) => {
+                e.each_subquery(f);
+                for step in steps {
+                    match step {
+                        Indirection::Index(e) => e.each_subquery(f),
+                        Indirection::Slice(low, high) => low.iter().chain(high).for_each(|e| e.each_subquery(f)),
+                        Indirection::Field(..) | Indirection::Star => {}
+                    }
+                }
+            }
+            ExprKind::Cast(e, _)
+            | ExprKind::Collate(e, _)
+            | ExprKind::Not(e)
+            | ExprKind::NullTest(e, _)
+            | ExprKind::BooleanTest(e, _) => e.each_subquery(f),
+            ExprKind::Op(_, left, right) => {
+                left.iter().for_each(|e| e.each_subquery(f));
+                right.each_subquery(f);
+            }
+            ExprKind::OpAny(_, left, right, _) | ExprKind::Distinct(left, right, _) | ExprKind::NullIf(left, right) => {
+                left.each_subquery(f);
+                right.each_subquery(f);
+            }
+            ExprKind::In(left, list, _) => {
+                left.each_subquery(f);
+                list.iter().for_each(|e| e.each_subquery(f));
+            }
+            ExprKind::Between { left, low, high, .. } => {
+                [left, low, high].into_iter().for_each(|e| e.each_subquery(f));
+            }
+            ExprKind::Func(call) => {
+                all(&call.args);
+                call.order_by.iter().for_each(|s| s.expr.each_subquery(f));
+                call.filter.iter().for_each(|e| e.each_subquery(f));
+            }
+            ExprKind::Sublink(kind, query) => {
+                if let Sublink::Any { left, .. } = kind {
+                    left.each_subquery(f);
+                }
+                f(query);
+            }
+            ExprKind::Case(operand, branches, otherwise) => {
+                operand.iter().chain(otherwise).for_each(|e| e.each_subquery(f));
+                for (condition, value) in branches {
+                    condition.each_subquery(f);
+                    value.each_subquery(f);
+                }
+            }
+        }
+    }
+}
