@@ -428,7 +428,8 @@ pub struct EntryColumn {
 pub enum Source {
     /// A table.
     Table(Arc<Table>),
-    /// A relation of pg_catalog or information_schema that is computed, by OID.
+    /// A relation of pg_catalog or information_schema that is computed, by OID; or a sequence of users as a relation of one row
+    /// (last_value, log_cnt, is_called).
     System(Oid),
     /// A subquery in FROM, or a view's query.
     Subquery(Box<Query>),

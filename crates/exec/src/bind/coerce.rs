@@ -163,6 +163,8 @@ pub struct Coercion<'a> {
     pub env: &'a dyn Environment,
     /// Gives parameters their types.
     pub parameters: &'a dyn ParameterTypes,
+    /// Whether constants are folded; off where the tree is to be printed.
+    pub folding: bool,
 }
 
 impl Coercion<'_> {
@@ -354,7 +356,8 @@ impl Coercion<'_> {
 
     /// Evaluates an immutable call of constants; a call that raises an error is left to raise it when it runs.
     pub fn fold(&self, call: Call) -> Expr {
-        let foldable = call.proc.volatility == Volatility::Immutable
+        let foldable = self.folding
+            && call.proc.volatility == Volatility::Immutable
             && !call.proc.returns_set
             && !call.args.is_empty()
             && call.args.iter().all(|a| matches!(a, Expr::Const(..)));
@@ -492,7 +495,7 @@ impl Coercion<'_> {
         // Only casts whose text form hangs on no setting are folded.
         let settled =
             !matches!(info(from.oid).category, b'D' | b'T') && !matches!(info(to.oid).category, b'D');
-        match settled.then(folded) {
+        match (settled && self.folding).then(folded) {
             Some(Ok(value)) => Expr::Const(value, to),
             _ => Expr::IoCast(Box::new(Expr::Const(value, from)), to, form, position),
         }

@@ -52,7 +52,15 @@ impl Scope<'_> {
     fn note_position(&self, expr: Expr, position: u32) -> Expr {
         if let Expr::Column(column) = &expr {
             let scope = self.up(column.level);
-            let above = matches!(scope.clause.get(), Clause::Target | Clause::Having | Clause::OrderBy | Clause::DistinctOn | Clause::WindowPartition | Clause::WindowOrder);
+            let above = matches!(
+                scope.clause.get(),
+                Clause::Target
+                    | Clause::Having
+                    | Clause::OrderBy
+                    | Clause::DistinctOn
+                    | Clause::WindowPartition
+                    | Clause::WindowOrder
+            );
             if above {
                 scope.column_positions.borrow_mut().entry((column.entry, column.column)).or_insert(position);
             }
@@ -81,7 +89,10 @@ impl Scope<'_> {
             }
             if hit.is_none() {
                 for item in at.namespace.borrow().iter() {
-                    if item.cols_visible && !item.lateral_only && let Some(expr) = at.system_column(level, item, name, position)? {
+                    if item.cols_visible
+                        && !item.lateral_only
+                        && let Some(expr) = at.system_column(level, item, name, position)?
+                    {
                         hit = Some(expr);
                         break;
                     }
@@ -107,7 +118,12 @@ impl Scope<'_> {
     }
 
     /// `refnameNamespaceItem`
-    pub(super) fn find_relation(&self, schema: Option<&str>, name: &str, position: u32) -> Result<Option<Found>> {
+    pub(super) fn find_relation(
+        &self,
+        schema: Option<&str>,
+        name: &str,
+        position: u32,
+    ) -> Result<Option<Found>> {
         let wanted = match schema {
             None => None,
             Some(schema) => match self.binder.relation_oid(Some(schema), name) {
@@ -196,14 +212,18 @@ impl Scope<'_> {
             Some(Source::Table(table)) => (table.row_type, false),
             Some(Source::System(oid)) => (super::relation::system_row_type(*oid), false),
             Some(Source::Function { calls, ordinality }) => {
-                let single = calls.len() == 1 && !ordinality && calls.iter().all(|(e, n)| *n == 1 && !returns_row(e));
+                let single =
+                    calls.len() == 1 && !ordinality && calls.iter().all(|(e, n)| *n == 1 && !returns_row(e));
                 (oid::RECORD, single)
             }
             _ => (oid::RECORD, false),
         };
         drop(entries);
         let mut columns: Vec<Expr> = item.columns.iter().map(|c| scope.var(*level, &c.var)).collect();
-        if scalar && columns.len() == 1 && let Some(only) = columns.pop() {
+        if scalar
+            && columns.len() == 1
+            && let Some(only) = columns.pop()
+        {
             return Ok(only);
         }
         Ok(Expr::Row(columns, SqlType::plain(typ)))
@@ -227,7 +247,11 @@ impl Scope<'_> {
                     format!("invalid reference to FROM-clause entry for table \"{name}\""),
                 )
                 .at(position);
-                let visible = at.namespace.borrow().iter().any(|n| n.entry == Some(i) && n.rel_visible && !n.lateral_only);
+                let visible = at
+                    .namespace
+                    .borrow()
+                    .iter()
+                    .any(|n| n.entry == Some(i) && n.rel_visible && !n.lateral_only);
                 return if aliased && entry.alias != name && visible {
                     error.hint(format!("Perhaps you meant to reference the table alias \"{}\".", entry.alias))
                 } else {
@@ -239,7 +263,8 @@ impl Scope<'_> {
             }
             scope = at.parent;
         }
-        SqlError::new(SqlState::UNDEFINED_TABLE, format!("missing FROM-clause entry for table \"{name}\"")).at(position)
+        SqlError::new(SqlState::UNDEFINED_TABLE, format!("missing FROM-clause entry for table \"{name}\""))
+            .at(position)
     }
 
     /// 42703 with PostgreSQL's suggestions (`errorMissingColumn`).
@@ -281,9 +306,8 @@ impl Scope<'_> {
         };
         match (text(matches.first), text(matches.second)) {
             (Some(first), None) => error.hint(format!("Perhaps you meant to reference the column {first}.")),
-            (Some(first), Some(second)) => {
-                error.hint(format!("Perhaps you meant to reference the column {first} or the column {second}."))
-            }
+            (Some(first), Some(second)) => error
+                .hint(format!("Perhaps you meant to reference the column {first} or the column {second}.")),
             _ => error,
         }
     }
@@ -301,9 +325,8 @@ impl Scope<'_> {
         let entries = scope.entries.borrow();
         let entry = entries.get(usize::from(column.entry))?;
         match &entry.source {
-            Source::Table(table) => {
-                (usize::from(column.column) < table.columns.len()).then_some((table.oid, column.column as i16 + 1))
-            }
+            Source::Table(table) => (usize::from(column.column) < table.columns.len())
+                .then_some((table.oid, column.column as i16 + 1)),
             Source::System(oid) => Some((*oid, column.column as i16 + 1)),
             Source::Subquery(query) => query.columns.get(usize::from(column.column))?.origin,
             Source::Cte(..) | Source::Function { .. } | Source::Values(_) | Source::Given => None,

@@ -33,11 +33,16 @@ impl Scope<'_> {
         let (mut query, recursive) = match &*cte.body {
             ast::Dml::Query(query) => {
                 let refers = recursive && mentions_query(query, &cte.name);
-                if refers { (self.recursive(cte, query)?, true) } else { (self.binder.query(query, Some(self), true)?, false) }
+                if refers {
+                    (self.recursive(cte, query)?, true)
+                } else {
+                    (self.binder.query(query, Some(self), true)?, false)
+                }
             }
             dml => {
                 if self.parent.is_some() {
-                    let message = "WITH clause containing a data-modifying statement must be at the top level";
+                    let message =
+                        "WITH clause containing a data-modifying statement must be at the top level";
                     return Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message).at(cte.pos));
                 }
                 (self.writing(dml)?, false)
@@ -81,7 +86,9 @@ impl Scope<'_> {
             return Err(refuse(message));
         };
         if mentions_query(left, name) {
-            let message = format!("recursive reference to query \"{name}\" must not appear within its non-recursive term");
+            let message = format!(
+                "recursive reference to query \"{name}\" must not appear within its non-recursive term"
+            );
             return Err(self.at_reference(message, left, name));
         }
         for (present, what) in [
@@ -121,7 +128,9 @@ impl Scope<'_> {
                         text(overall)
                     );
                     let at = match &left.body {
-                        ast::QueryBody::Select(select) => select.targets.get(i).map_or(0, |t| t.expr.leftmost()),
+                        ast::QueryBody::Select(select) => {
+                            select.targets.get(i).map_or(0, |t| t.expr.leftmost())
+                        }
                         ast::QueryBody::Values(rows) => {
                             rows.first().and_then(|r| r.get(i)).map_or(0, ast::Expr::leftmost)
                         }
@@ -173,7 +182,9 @@ impl Scope<'_> {
                 && parent.recursion.borrow().as_ref().is_some_and(|(n, _)| n == name)
             {
                 if columns.is_empty() {
-                    let message = format!("recursive reference to query \"{name}\" must not appear within its non-recursive term");
+                    let message = format!(
+                        "recursive reference to query \"{name}\" must not appear within its non-recursive term"
+                    );
                     return Err(SqlError::new(SqlState::INVALID_RECURSION, message).at(position));
                 }
                 let place = parent.ctes.borrow().len();

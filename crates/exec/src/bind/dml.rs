@@ -6,8 +6,8 @@ use super::scope::{Clause, Scope};
 use super::target::coerce_output;
 use super::type_info::format;
 use crate::bound::{
-    Body, CallForm, ColumnRef, ConflictUpdate, Delete, Dml, EntryColumn, Expr, Insert, OnConflict, Query, QueryColumn,
-    RangeEntry, Returning, Source, SqlType, TableRules, Update,
+    Body, CallForm, ColumnRef, ConflictUpdate, Delete, Dml, EntryColumn, Expr, Insert, OnConflict, Query,
+    QueryColumn, RangeEntry, Returning, Source, SqlType, TableRules, Update,
 };
 use crate::parse::ast::{self, AssignTarget, Assignment, ExprKind, Overriding};
 use catalog::object::{Identity, Table};
@@ -212,7 +212,9 @@ impl Binder<'_> {
             if unknown {
                 // A literal takes the type of the column it goes to.
                 let typ = SqlType { oid: column.typ, typmod: column.typmod };
-                coerce_output(&mut bound, i, typ, &mut |expr| self.assign(scope, expr, typ, &column.name, position(i)))?;
+                coerce_output(&mut bound, i, typ, &mut |expr| {
+                    self.assign(scope, expr, typ, &column.name, position(i))
+                })?;
             }
         }
         Ok(bound)
@@ -234,7 +236,11 @@ impl Binder<'_> {
         for row in rows {
             if row.len() != width {
                 let at = row.first().map_or(0, ast::Expr::leftmost);
-                return Err(SqlError::new(SqlState::SYNTAX_ERROR, "VALUES lists must all be the same length").at(at));
+                return Err(SqlError::new(
+                    SqlState::SYNTAX_ERROR,
+                    "VALUES lists must all be the same length",
+                )
+                .at(at));
             }
             let position = |place: usize| row.get(place).map_or(0, ast::Expr::leftmost);
             // Expressions first, then the count, as PostgreSQL does.
@@ -243,9 +249,10 @@ impl Binder<'_> {
                 exprs.push(match &item.kind {
                     ExprKind::Default => None,
                     ExprKind::Column(names, true) => {
-                        return Err(values.star(names, item.pos).err().unwrap_or_else(|| {
-                            SqlError::unsupported("\"*\" in VALUES").at(item.pos)
-                        }));
+                        return Err(values
+                            .star(names, item.pos)
+                            .err()
+                            .unwrap_or_else(|| SqlError::unsupported("\"*\" in VALUES").at(item.pos)));
                     }
                     _ => Some(values.expr_in(clause, item)?),
                 });
@@ -253,7 +260,10 @@ impl Binder<'_> {
             self.check_width(insert, places.len(), row.len(), &position)?;
             let mut cells = Vec::with_capacity(row.len());
             for (i, expr) in exprs.into_iter().enumerate() {
-                let Some((place, column)) = places.get(i).and_then(|p| Some((*p, table.columns.get(*p)?))) else { continue };
+                let Some((place, column)) = places.get(i).and_then(|p| Some((*p, table.columns.get(*p)?)))
+                else {
+                    continue;
+                };
                 let typ = SqlType { oid: column.typ, typmod: column.typmod };
                 let cell = match expr {
                     Some(expr) => {
@@ -305,7 +315,13 @@ impl Binder<'_> {
     }
 
     /// 42601 if there are more or, with a column list, fewer values than columns.
-    fn check_width(&self, insert: &ast::Insert, columns: usize, values: usize, position: &dyn Fn(usize) -> u32) -> Result<()> {
+    fn check_width(
+        &self,
+        insert: &ast::Insert,
+        columns: usize,
+        values: usize,
+        position: &dyn Fn(usize) -> u32,
+    ) -> Result<()> {
         if values > columns {
             let message = "INSERT has more expressions than target columns";
             return Err(SqlError::new(SqlState::SYNTAX_ERROR, message).at(position(columns)));
@@ -319,7 +335,8 @@ impl Binder<'_> {
                 ast::QueryBody::Select(select) => select.targets.first().map(|t| &t.expr),
                 ast::QueryBody::SetOperation { .. } => None,
             });
-            let is_row = values == 1 && matches!(row.map(|e| &e.kind), Some(ExprKind::Row(items, _)) if items.len() == columns);
+            let is_row = values == 1
+                && matches!(row.map(|e| &e.kind), Some(ExprKind::Row(items, _)) if items.len() == columns);
             let error = if is_row {
                 error.hint("The insertion source is a row expression containing the same number of columns expected by the INSERT. Did you accidentally use extra parentheses?")
             } else {
@@ -340,7 +357,10 @@ impl Binder<'_> {
         }
         if column.identity == Some(Identity::Always) && insert.overriding.is_none() {
             return Err(error
-                .detail(format!("Column \"{}\" is an identity column defined as GENERATED ALWAYS.", column.name))
+                .detail(format!(
+                    "Column \"{}\" is an identity column defined as GENERATED ALWAYS.",
+                    column.name
+                ))
                 .hint("Use OVERRIDING SYSTEM VALUE to override."));
         }
         Ok(())
@@ -360,9 +380,22 @@ impl Binder<'_> {
     }
 
     /// Coerces a value for assignment to a column (`transformAssignedExpr`).
-    pub(super) fn assign(&self, _scope: &Scope<'_>, value: Expr, typ: SqlType, column: &str, position: u32) -> Result<Expr> {
+    pub(super) fn assign(
+        &self,
+        _scope: &Scope<'_>,
+        value: Expr,
+        typ: SqlType,
+        column: &str,
+        position: u32,
+    ) -> Result<Expr> {
         let from = value.typ();
-        let coerced = self.coercion().try_coerce(value, typ, CastContext::Assignment, CallForm::ImplicitCast, position)?;
+        let coerced = self.coercion().try_coerce(
+            value,
+            typ,
+            CastContext::Assignment,
+            CallForm::ImplicitCast,
+            position,
+        )?;
         coerced.ok_or_else(|| {
             let message = format!(
                 "column \"{column}\" is of type {} but expression is of type {}",
@@ -376,7 +409,12 @@ impl Binder<'_> {
     }
 
     /// SET (`transformUpdateTargetList`).
-    fn assignments(&self, scope: &Scope<'_>, table: &Arc<Table>, list: &[Assignment]) -> Result<Vec<(usize, Expr)>> {
+    fn assignments(
+        &self,
+        scope: &Scope<'_>,
+        table: &Arc<Table>,
+        list: &[Assignment],
+    ) -> Result<Vec<(usize, Expr)>> {
         let mut assignments: Vec<(usize, Expr)> = Vec::new();
         let add = |target: &AssignTarget, value: Expr, assignments: &mut Vec<(usize, Expr)>| -> Result<()> {
             let place = self.assign_place(table, target)?;
@@ -405,7 +443,8 @@ impl Binder<'_> {
                         }
                     }
                     ExprKind::Sublink(ast::Sublink::Scalar, query) => {
-                        let mut bound = scope.within(Clause::UpdateSource, || self.query(query, Some(scope), false))?;
+                        let mut bound =
+                            scope.within(Clause::UpdateSource, || self.query(query, Some(scope), false))?;
                         if bound.columns.len() != targets.len() {
                             let message = "number of columns does not match number of values";
                             return Err(SqlError::new(SqlState::SYNTAX_ERROR, message).at(source.pos));
@@ -420,11 +459,15 @@ impl Binder<'_> {
                     }
                     _ if targets.len() == 1 => {
                         let message = "source for a multiple-column UPDATE item must be a sub-SELECT or ROW() expression";
-                        return Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message).at(source.leftmost()));
+                        return Err(
+                            SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message).at(source.leftmost())
+                        );
                     }
                     _ => {
                         let message = "source for a multiple-column UPDATE item must be a sub-SELECT or ROW() expression";
-                        return Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message).at(source.leftmost()));
+                        return Err(
+                            SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message).at(source.leftmost())
+                        );
                     }
                 },
             }
@@ -432,7 +475,14 @@ impl Binder<'_> {
         Ok(assignments)
     }
 
-    fn assign_to(&self, scope: &Scope<'_>, table: &Table, place: usize, value: Expr, position: u32) -> Result<Expr> {
+    fn assign_to(
+        &self,
+        scope: &Scope<'_>,
+        table: &Table,
+        place: usize,
+        value: Expr,
+        position: u32,
+    ) -> Result<Expr> {
         let Some(column) = table.columns.get(place) else { return Ok(value) };
         if column.generated.is_some() || column.identity == Some(Identity::Always) {
             let message = format!("column \"{}\" can only be updated to DEFAULT", column.name);
@@ -446,7 +496,13 @@ impl Binder<'_> {
         self.assign(scope, value, SqlType { oid: column.typ, typmod: column.typmod }, &column.name, position)
     }
 
-    fn assigned(&self, scope: &Scope<'_>, table: &Arc<Table>, target: &AssignTarget, value: &ast::Expr) -> Result<Expr> {
+    fn assigned(
+        &self,
+        scope: &Scope<'_>,
+        table: &Arc<Table>,
+        target: &AssignTarget,
+        value: &ast::Expr,
+    ) -> Result<Expr> {
         if matches!(value.kind, ExprKind::Default) {
             let place = self.assign_place(table, target)?;
             return self.column_default(table, place);
@@ -572,7 +628,9 @@ impl Binder<'_> {
         if let Some(name) = &conflict.constraint {
             let found = self.objects.constraints_of(table.oid).find(|c| c.name == *name);
             return match found.map(|c| (&c.kind, c.deferrable)) {
-                Some((ConstraintKind::PrimaryKey { index } | ConstraintKind::Unique { index }, false)) => Ok(vec![*index]),
+                Some((ConstraintKind::PrimaryKey { index } | ConstraintKind::Unique { index }, false)) => {
+                    Ok(vec![*index])
+                }
                 Some((ConstraintKind::PrimaryKey { .. } | ConstraintKind::Unique { .. }, true)) => {
                     let message = "ON CONFLICT does not support deferrable unique constraints/exclusion constraints as arbiters";
                     Err(SqlError::new(SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE, message))
@@ -582,7 +640,8 @@ impl Binder<'_> {
                     Err(SqlError::new(SqlState::WRONG_OBJECT_TYPE, message))
                 }
                 None => {
-                    let message = format!("constraint \"{name}\" for table \"{}\" does not exist", table.name);
+                    let message =
+                        format!("constraint \"{name}\" for table \"{}\" does not exist", table.name);
                     Err(SqlError::new(SqlState::UNDEFINED_OBJECT, message))
                 }
             };

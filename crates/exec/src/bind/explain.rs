@@ -40,7 +40,8 @@ fn options(list: &[(String, Option<String>, u32)]) -> Result<ExplainOptions> {
                     Some("yaml") => ExplainFormat::Yaml,
                     Some("xml") => return Err(SqlError::unsupported("EXPLAIN (FORMAT XML)").at(*position)),
                     Some(other) => {
-                        let message = format!("unrecognized value for EXPLAIN option \"format\": \"{other}\"");
+                        let message =
+                            format!("unrecognized value for EXPLAIN option \"format\": \"{other}\"");
                         return Err(SqlError::new(SqlState::INVALID_PARAMETER_VALUE, message).at(*position));
                     }
                     None => {

@@ -23,7 +23,8 @@ impl Scope<'_> {
             ExprKind::Literal(value) => self.literal(value, position),
             ExprKind::Column(names, false) => self.column_ref(names, position),
             ExprKind::Column(_, true) => {
-                Err(SqlError::new(SqlState::SYNTAX_ERROR, "row expansion via \"*\" is not supported here").at(position))
+                Err(SqlError::new(SqlState::SYNTAX_ERROR, "row expansion via \"*\" is not supported here")
+                    .at(position))
             }
             ExprKind::Param(number) => self.binder.parameters.reference(*number, position),
             ExprKind::Indirection(base, list) => self.indirection(base, list),
@@ -32,7 +33,14 @@ impl Scope<'_> {
             ExprKind::Op(names, left, right) => self.operator(names, left.as_deref(), right, position),
             ExprKind::OpAny(names, left, array, all) => {
                 let (left_expr, array_expr) = (self.expr(left)?, self.expr(array)?);
-                self.scalar_array(operator_name(names)?, left_expr, array_expr, *all, [left.leftmost(), array.leftmost()], position)
+                self.scalar_array(
+                    operator_name(names)?,
+                    left_expr,
+                    array_expr,
+                    *all,
+                    [left.leftmost(), array.leftmost()],
+                    position,
+                )
             }
             ExprKind::Distinct(left, right, not) => self.distinct(left, right, *not, position),
             ExprKind::NullIf(left, right) => {
@@ -42,7 +50,8 @@ impl Scope<'_> {
                     let message = "NULLIF requires = operator to yield boolean";
                     return Err(SqlError::new(SqlState::DATATYPE_MISMATCH, message).at(position));
                 }
-                let value = call.args.first().cloned().unwrap_or(Expr::Const(Value::Null, SqlType::plain(oid::TEXT)));
+                let value =
+                    call.args.first().cloned().unwrap_or(Expr::Const(Value::Null, SqlType::plain(oid::TEXT)));
                 Ok(Expr::NullIf(Box::new(call), Box::new(value)))
             }
             ExprKind::In(left, list, not) => self.in_list(left, list, *not, position),
@@ -75,15 +84,19 @@ impl Scope<'_> {
             }
             ExprKind::Func(call) => self.function(call, position),
             ExprKind::Sublink(kind, query) => self.sublink(kind, query, position),
-            ExprKind::Case(operand, branches, otherwise) => {
-                self.no_sets("CASE", || self.case(operand.as_deref(), branches, otherwise.as_deref(), position))
-            }
+            ExprKind::Case(operand, branches, otherwise) => self
+                .no_sets("CASE", || self.case(operand.as_deref(), branches, otherwise.as_deref(), position)),
             ExprKind::Array(items) => self.array(items, None, position),
             ExprKind::Row(items, _) => {
-                let bound: Result<Vec<Expr>> = self.expand_list(items)?.into_iter().map(|e| self.settle_unknown(e)).collect();
+                let bound: Result<Vec<Expr>> =
+                    self.expand_list(items)?.into_iter().map(|e| self.settle_unknown(e)).collect();
                 let bound = bound?;
                 if bound.len() > 1664 {
-                    return Err(SqlError::new(SqlState::TOO_MANY_COLUMNS, "ROW expressions can have at most 1664 entries").at(position));
+                    return Err(SqlError::new(
+                        SqlState::TOO_MANY_COLUMNS,
+                        "ROW expressions can have at most 1664 entries",
+                    )
+                    .at(position));
                 }
                 Ok(Expr::Row(bound, SqlType::plain(oid::RECORD)))
             }
@@ -97,8 +110,11 @@ impl Scope<'_> {
                 // The comparison must exist.
                 resolve_operator("<", Some(typ), typ).map_err(|_| {
                     let text = format(typ.oid);
-                    SqlError::new(SqlState::UNDEFINED_FUNCTION, format!("could not identify a comparison function for type {text}"))
-                        .at(position)
+                    SqlError::new(
+                        SqlState::UNDEFINED_FUNCTION,
+                        format!("could not identify a comparison function for type {text}"),
+                    )
+                    .at(position)
                 })?;
                 Ok(Expr::MinMax(*greatest, list, typ))
             }
@@ -130,12 +146,21 @@ impl Scope<'_> {
                 },
                 Err(_) => {
                     let unknown = Expr::Const(Value::text(text), SqlType::plain(oid::UNKNOWN));
-                    self.coerce(unknown, SqlType::plain(oid::NUMERIC), CastContext::Implicit, CallForm::ImplicitCast, position)?
+                    self.coerce(
+                        unknown,
+                        SqlType::plain(oid::NUMERIC),
+                        CastContext::Implicit,
+                        CallForm::ImplicitCast,
+                        position,
+                    )?
                 }
             },
             Literal::String(text) => {
                 if text.contains('\0') {
-                    return Err(SqlError::new(SqlState::CHARACTER_NOT_IN_REPERTOIRE, "invalid byte sequence for encoding \"UTF8\": 0x00"));
+                    return Err(SqlError::new(
+                        SqlState::CHARACTER_NOT_IN_REPERTOIRE,
+                        "invalid byte sequence for encoding \"UTF8\": 0x00",
+                    ));
                 }
                 Expr::Const(Value::text(text), SqlType::plain(oid::UNKNOWN))
             }
@@ -182,7 +207,12 @@ impl Scope<'_> {
         self.to_common(bound?, items, context)
     }
 
-    fn to_common(&self, bound: Vec<Expr>, items: &[ast::Expr], context: &str) -> Result<(Vec<Expr>, SqlType)> {
+    fn to_common(
+        &self,
+        bound: Vec<Expr>,
+        items: &[ast::Expr],
+        context: &str,
+    ) -> Result<(Vec<Expr>, SqlType)> {
         let types: Vec<SqlType> = bound.iter().map(Expr::typ).collect();
         let positions: Vec<u32> = items.iter().map(ast::Expr::leftmost).collect();
         let typ = select_common_type(&types, &positions, context)?;
@@ -221,7 +251,8 @@ impl Scope<'_> {
         // A cast to the type it has already is nothing, except for its modifier.
         let from = bound.typ();
         let at = if from.oid == oid::UNKNOWN { arg.leftmost() } else { 0 };
-        self.coerce(bound, target, CastContext::Explicit, CallForm::ExplicitCast, at).map_err(|e| e.at(position))
+        self.coerce(bound, target, CastContext::Explicit, CallForm::ExplicitCast, at)
+            .map_err(|e| e.at(position))
     }
 
     fn collate(&self, arg: &ast::Expr, names: &[String], position: u32) -> Result<Expr> {
@@ -232,7 +263,11 @@ impl Scope<'_> {
             || catalog::types::by_oid(element_of(typ.oid)).is_some_and(|t| t.collatable);
         if !collatable {
             let text = format(typ.oid);
-            return Err(SqlError::new(SqlState::DATATYPE_MISMATCH, format!("collations are not supported by type {text}")).at(position));
+            return Err(SqlError::new(
+                SqlState::DATATYPE_MISMATCH,
+                format!("collations are not supported by type {text}"),
+            )
+            .at(position));
         }
         check_collation(names, position)?;
         // All collations here order by bytes, so the clause changes nothing but the type of a literal.
@@ -240,7 +275,13 @@ impl Scope<'_> {
     }
 
     /// `transformAExprOp`
-    fn operator(&self, names: &[String], left: Option<&ast::Expr>, right: &ast::Expr, position: u32) -> Result<Expr> {
+    fn operator(
+        &self,
+        names: &[String],
+        left: Option<&ast::Expr>,
+        right: &ast::Expr,
+        position: u32,
+    ) -> Result<Expr> {
         let name = operator_name(names)?;
         let Some(left) = left else {
             let arg = self.expr(right)?;
@@ -250,7 +291,9 @@ impl Scope<'_> {
         if let (ExprKind::Row(l, _), ExprKind::Row(r, _)) = (&left.kind, &right.kind) {
             return self.row_comparison(name, l, r, position);
         }
-        if let (ExprKind::Row(l, _), ExprKind::Sublink(ast::Sublink::Scalar, query)) = (&left.kind, &right.kind) {
+        if let (ExprKind::Row(l, _), ExprKind::Sublink(ast::Sublink::Scalar, query)) =
+            (&left.kind, &right.kind)
+        {
             return self.row_sublink(name, l, query, position);
         }
         let (l, r) = (self.expr(left)?, self.expr(right)?);
@@ -258,7 +301,14 @@ impl Scope<'_> {
     }
 
     /// A binary operator on bound operands.
-    pub(super) fn binary(&self, name: &str, left: Expr, right: Expr, positions: [u32; 2], position: u32) -> Result<Expr> {
+    pub(super) fn binary(
+        &self,
+        name: &str,
+        left: Expr,
+        right: Expr,
+        positions: [u32; 2],
+        position: u32,
+    ) -> Result<Expr> {
         let resolved = resolve_operator(name, Some(left.typ()), right.typ()).map_err(|e| e.at(position))?;
         self.binder.coercion().operator_call(&resolved, vec![left, right], &positions, position)
     }
@@ -292,7 +342,8 @@ impl Scope<'_> {
         if !element.is_valid() {
             return wrong("op ANY/ALL (array) requires array on right side");
         }
-        let resolved = resolve_operator(name, Some(left.typ()), SqlType::plain(element)).map_err(|e| e.at(position))?;
+        let resolved =
+            resolve_operator(name, Some(left.typ()), SqlType::plain(element)).map_err(|e| e.at(position))?;
         if resolved.result != oid::BOOL {
             return wrong("op ANY/ALL (array) requires operator to yield boolean");
         }
@@ -303,9 +354,21 @@ impl Scope<'_> {
             let message = format!("could not find array type for data type {text}");
             return Err(SqlError::new(SqlState::UNDEFINED_OBJECT, message).at(position));
         }
-        let array = self.coerce(array, SqlType::plain(right_array), CastContext::Implicit, CallForm::ImplicitCast, positions[1])?;
+        let array = self.coerce(
+            array,
+            SqlType::plain(right_array),
+            CastContext::Implicit,
+            CallForm::ImplicitCast,
+            positions[1],
+        )?;
         let left_type = resolved.arg_types.first().copied().unwrap_or(oid::TEXT);
-        let left = self.coerce(left, SqlType::plain(left_type), CastContext::Implicit, CallForm::ImplicitCast, positions[0])?;
+        let left = self.coerce(
+            left,
+            SqlType::plain(left_type),
+            CastContext::Implicit,
+            CallForm::ImplicitCast,
+            positions[0],
+        )?;
         let call = Call {
             proc: resolved.proc,
             implementation: crate::functions::implementation(resolved.proc).map_err(|e| e.at(position))?,
@@ -383,7 +446,10 @@ impl Scope<'_> {
             let scalar = super::coerce::common_type_of(&types.iter().map(|t| t.oid).collect::<Vec<_>>());
             // All unknown means text.
             let scalar = scalar.map(|t| if t == oid::UNKNOWN { oid::TEXT } else { t });
-            let array = scalar.filter(|t| *t != oid::RECORD).map(|t| (t, type_info::array_of(t))).filter(|(_, a)| a.is_valid());
+            let array = scalar
+                .filter(|t| *t != oid::RECORD)
+                .map(|t| (t, type_info::array_of(t)))
+                .filter(|(_, a)| a.is_valid());
             if let Some((scalar, array)) = array {
                 let mut items = Vec::with_capacity(plain.len());
                 for (expr, item) in plain.drain(..) {
@@ -396,7 +462,8 @@ impl Scope<'_> {
             }
         }
         for (expr, item) in plain.into_iter().chain(others) {
-            let test = self.binary(op, left_expr.clone(), expr, [left.leftmost(), item.leftmost()], position)?;
+            let test =
+                self.binary(op, left_expr.clone(), expr, [left.leftmost(), item.leftmost()], position)?;
             tests.push(self.binder.coercion().to_boolean(test, "IN", position)?);
         }
         Ok(combine(tests, not))
@@ -431,13 +498,25 @@ impl Scope<'_> {
     }
 
     /// `make_row_comparison_op`
-    fn row_comparison(&self, op: &str, left: &[ast::Expr], right: &[ast::Expr], position: u32) -> Result<Expr> {
+    fn row_comparison(
+        &self,
+        op: &str,
+        left: &[ast::Expr],
+        right: &[ast::Expr],
+        position: u32,
+    ) -> Result<Expr> {
         let (l, r) = (self.expand_list(left)?, self.expand_list(right)?);
         self.compare_rows(op, l, r, position)
     }
 
     /// Compares two lists of expressions by an operator.
-    pub(super) fn compare_rows(&self, op: &str, left: Vec<Expr>, right: Vec<Expr>, position: u32) -> Result<Expr> {
+    pub(super) fn compare_rows(
+        &self,
+        op: &str,
+        left: Vec<Expr>,
+        right: Vec<Expr>,
+        position: u32,
+    ) -> Result<Expr> {
         if left.len() != right.len() {
             return Err(syntax("unequal number of entries in row expressions", position));
         }
@@ -556,13 +635,20 @@ impl Scope<'_> {
             Some(array) => (array, if nested { array } else { element_of(array) }, true),
             None => {
                 if items.is_empty() {
-                    return Err(SqlError::new(SqlState::INDETERMINATE_DATATYPE, "cannot determine type of empty array")
-                        .hint("Explicitly cast to the desired type, for example ARRAY[]::integer[].")
-                        .at(position));
+                    return Err(SqlError::new(
+                        SqlState::INDETERMINATE_DATATYPE,
+                        "cannot determine type of empty array",
+                    )
+                    .hint("Explicitly cast to the desired type, for example ARRAY[]::integer[].")
+                    .at(position));
                 }
                 let types: Vec<SqlType> = bound.iter().map(Expr::typ).collect();
                 let common = select_common_type(&types, &positions, "ARRAY")?;
-                let array = if nested && element_of(common.oid).is_valid() { common.oid } else { type_info::array_of(common.oid) };
+                let array = if nested && element_of(common.oid).is_valid() {
+                    common.oid
+                } else {
+                    type_info::array_of(common.oid)
+                };
                 if !array.is_valid() {
                     let text = format(common.oid);
                     let message = format!("could not find array type for data type {text}");
@@ -586,7 +672,9 @@ impl Scope<'_> {
     /// `transformIndirection`
     fn indirection(&self, base: &ast::Expr, list: &[Indirection]) -> Result<Expr> {
         // `(t).a` reads the column; no row is made for it.
-        if let (ExprKind::Column(names, false), Some(Indirection::Field(field, at))) = (&base.kind, list.first()) {
+        if let (ExprKind::Column(names, false), Some(Indirection::Field(field, at))) =
+            (&base.kind, list.first())
+        {
             let (schema, table) = match names.as_slice() {
                 [table] => (None, Some(table)),
                 [schema, table] => (Some(schema.as_str()), Some(table)),
@@ -614,7 +702,10 @@ impl Scope<'_> {
         let mut scope = Some(self);
         while let Some(at) = scope {
             let namespace = at.namespace.borrow();
-            if namespace.iter().any(|n| n.cols_visible && n.columns.iter().any(|c| names.first() == Some(&c.name))) {
+            if namespace
+                .iter()
+                .any(|n| n.cols_visible && n.columns.iter().any(|c| names.first() == Some(&c.name)))
+            {
                 return true;
             }
             scope = at.parent;
@@ -626,7 +717,9 @@ impl Scope<'_> {
         let mut i = 0;
         while let Some(step) = list.get(i) {
             match step {
-                Indirection::Star => return Err(syntax("row expansion via \"*\" is not supported here", position)),
+                Indirection::Star => {
+                    return Err(syntax("row expansion via \"*\" is not supported here", position));
+                }
                 Indirection::Field(name, at) => {
                     expr = self.field(expr, name, *at)?;
                     i += 1;
@@ -668,7 +761,8 @@ impl Scope<'_> {
                 expr.leftmost(),
             )?;
             coerced.ok_or_else(|| {
-                SqlError::new(SqlState::DATATYPE_MISMATCH, "array subscript must have type integer").at(expr.leftmost())
+                SqlError::new(SqlState::DATATYPE_MISMATCH, "array subscript must have type integer")
+                    .at(expr.leftmost())
             })
         };
         let optional = |expr: &Option<ast::Expr>| expr.as_ref().map(integer).transpose();
@@ -682,7 +776,9 @@ impl Scope<'_> {
                     subscripts.push(Subscript::Slice(Some(one), Some(integer(expr)?)));
                 }
                 Indirection::Index(expr) => subscripts.push(Subscript::Index(integer(expr)?)),
-                Indirection::Slice(low, high) => subscripts.push(Subscript::Slice(optional(low)?, optional(high)?)),
+                Indirection::Slice(low, high) => {
+                    subscripts.push(Subscript::Slice(optional(low)?, optional(high)?))
+                }
                 Indirection::Field(..) | Indirection::Star => {}
             }
         }
@@ -718,7 +814,8 @@ impl Scope<'_> {
             return Err(SqlError::new(SqlState::UNDEFINED_COLUMN, message).at(position));
         }
         let text = format(typ.oid);
-        let message = format!("column notation .{name} applied to type {text}, which is not a composite type");
+        let message =
+            format!("column notation .{name} applied to type {text}, which is not a composite type");
         Err(SqlError::new(SqlState::WRONG_OBJECT_TYPE, message).at(position))
     }
 
@@ -735,7 +832,13 @@ impl Scope<'_> {
         let call = |name: &str| {
             let proc = catalog::pg::LOOKUP.procs_named(name).find(|p| p.args.is_empty());
             let proc = proc.ok_or_else(|| SqlError::internal(format!("{name} is not in pg_proc")))?;
-            self.binder.coercion().call(proc, Vec::new(), SqlType::plain(proc.result), CallForm::Special, position)
+            self.binder.coercion().call(
+                proc,
+                Vec::new(),
+                SqlType::plain(proc.result),
+                CallForm::Special,
+                position,
+            )
         };
         if precision > 6 {
             let word = match value {
@@ -743,7 +846,11 @@ impl Scope<'_> {
                 SqlValue::LocalTime => "TIME",
                 _ => "TIMESTAMP",
             };
-            let zone = if matches!(value, SqlValue::CurrentTime | SqlValue::CurrentTimestamp) { " WITH TIME ZONE" } else { "" };
+            let zone = if matches!(value, SqlValue::CurrentTime | SqlValue::CurrentTimestamp) {
+                " WITH TIME ZONE"
+            } else {
+                ""
+            };
             self.notice_precision(word, precision, zone);
         }
         let precision = precision.min(6);
@@ -785,7 +892,8 @@ impl Scope<'_> {
             Clause::AlterUsing => "transform expression",
             _ => return Ok(()),
         };
-        Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, format!("cannot use subquery in {place}")).at(position))
+        Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, format!("cannot use subquery in {place}"))
+            .at(position))
     }
 }
 
@@ -794,7 +902,10 @@ pub(super) fn operator_name(names: &[String]) -> Result<&str> {
     match names {
         [name] => Ok(name),
         [schema, name] if schema == "pg_catalog" => Ok(name),
-        other => Err(SqlError::new(SqlState::UNDEFINED_FUNCTION, format!("operator does not exist: {}", other.join(".")))),
+        other => Err(SqlError::new(
+            SqlState::UNDEFINED_FUNCTION,
+            format!("operator does not exist: {}", other.join(".")),
+        )),
     }
 }
 

@@ -4,9 +4,7 @@ use super::coerce::select_common_type;
 use super::relation::{Found, SystemRelation, base_type, table_columns};
 use super::scope::{Clause, NsColumn, NsItem, Scope, Var};
 use super::type_info;
-use crate::bound::{
-    CallForm, EntryColumn, Expr, FromItem, JoinKind, Query, RangeEntry, Source, SqlType,
-};
+use crate::bound::{CallForm, EntryColumn, Expr, FromItem, JoinKind, Query, RangeEntry, Source, SqlType};
 use crate::parse::ast::{self, Alias, ColumnDef, TableRef};
 use catalog::object::{Sequence, View};
 use catalog::types::oid;
@@ -37,10 +35,11 @@ impl Scope<'_> {
         self.check_size()?;
         match item {
             TableRef::Relation { relation, alias } => self.relation_item(relation, alias.as_ref()),
-            TableRef::Subquery { query, alias, lateral, pos } => self.subquery_item(query, alias.as_ref(), *lateral, *pos),
-            TableRef::Function { functions, rows_from, ordinality, alias, columns, lateral, pos } => {
-                self.function_item(functions, *rows_from, *ordinality, alias.as_ref(), columns, *lateral, *pos)
+            TableRef::Subquery { query, alias, lateral, pos } => {
+                self.subquery_item(query, alias.as_ref(), *lateral, *pos)
             }
+            TableRef::Function { functions, rows_from, ordinality, alias, columns, lateral, pos } => self
+                .function_item(functions, *rows_from, *ordinality, alias.as_ref(), columns, *lateral, *pos),
             TableRef::Join { .. } => self.join_item(item),
         }
     }
@@ -117,7 +116,12 @@ impl Scope<'_> {
         for (i, column) in query.columns.iter_mut().enumerate() {
             column.origin = Some((view.oid, i as i16 + 1));
         }
-        Ok(RangeEntry { alias: view.name.clone(), columns, source: Source::Subquery(Box::new(query)), lateral: false })
+        Ok(RangeEntry {
+            alias: view.name.clone(),
+            columns,
+            source: Source::Subquery(Box::new(query)),
+            lateral: false,
+        })
     }
 
     fn system_entry(&self, relation: &'static SystemRelation, position: u32) -> Result<RangeEntry> {
@@ -145,18 +149,29 @@ impl Scope<'_> {
         let column = |name: &str, typ: Oid| EntryColumn { name: name.into(), typ: SqlType::plain(typ) };
         Ok(RangeEntry {
             alias: sequence.name.clone(),
-            columns: vec![column("last_value", oid::INT8), column("log_cnt", oid::INT8), column("is_called", oid::BOOL)],
-            source: Source::Sequence(sequence.oid),
+            columns: vec![
+                column("last_value", oid::INT8),
+                column("log_cnt", oid::INT8),
+                column("is_called", oid::BOOL),
+            ],
+            source: Source::System(sequence.oid),
             lateral: false,
         })
     }
 
-    fn subquery_item(&self, query: &ast::Query, alias: Option<&Alias>, lateral: bool, position: u32) -> Result<Item> {
+    fn subquery_item(
+        &self,
+        query: &ast::Query,
+        alias: Option<&Alias>,
+        lateral: bool,
+        position: u32,
+    ) -> Result<Item> {
         let before = self.lateral.replace(lateral);
         let bound = self.within(Clause::FromSubquery, || self.binder.query(query, Some(self), true));
         self.lateral.set(before);
         let bound = bound?;
-        let columns = bound.columns.iter().map(|c| EntryColumn { name: c.name.clone(), typ: c.typ }).collect();
+        let columns =
+            bound.columns.iter().map(|c| EntryColumn { name: c.name.clone(), typ: c.typ }).collect();
         let entry = RangeEntry {
             alias: alias.map_or_else(String::new, |a| a.name.clone()),
             columns,
@@ -184,7 +199,9 @@ impl Scope<'_> {
             } else {
                 "ROWS FROM() with a column definition list must have it inside"
             };
-            return Err(SqlError::new(SqlState::SYNTAX_ERROR, message).at(definitions.first().map_or(0, |d| d.pos)));
+            return Err(
+                SqlError::new(SqlState::SYNTAX_ERROR, message).at(definitions.first().map_or(0, |d| d.pos))
+            );
         }
         if ordinality && !definitions.is_empty() {
             let message = "WITH ORDINALITY cannot be used with a column definition list";
@@ -238,33 +255,47 @@ impl Scope<'_> {
         };
         let outs = proc.map_or(&[][..], |p| p.out_columns.as_slice());
         let defined = |definitions: &[ColumnDef]| -> Result<Vec<EntryColumn>> {
-            let column = |d: &ColumnDef| Ok(EntryColumn { name: d.name.clone(), typ: self.binder.type_name(&d.typ)? });
+            let column =
+                |d: &ColumnDef| Ok(EntryColumn { name: d.name.clone(), typ: self.binder.type_name(&d.typ)? });
             definitions.iter().map(column).collect()
         };
         let syntax = |message: &str, at: u32| Err(SqlError::new(SqlState::SYNTAX_ERROR, message).at(at));
         let at = definitions.first().map_or(0, |d| d.pos);
         if outs.len() > 1 {
             if !definitions.is_empty() {
-                return syntax("a column definition list is redundant for a function with OUT parameters", at);
+                return syntax(
+                    "a column definition list is redundant for a function with OUT parameters",
+                    at,
+                );
             }
             return Ok(outs
                 .iter()
                 .enumerate()
                 .map(|(i, (name, t))| EntryColumn {
                     name: if name.is_empty() { format!("column{}", i + 1) } else { name.clone() },
-                    typ: SqlType::plain(if type_info::is_polymorphic(*t) { self.out_type(call, *t) } else { *t }),
+                    typ: SqlType::plain(if type_info::is_polymorphic(*t) {
+                        self.out_type(call, *t)
+                    } else {
+                        *t
+                    }),
                 })
                 .collect());
         }
         if typ.oid == oid::RECORD {
             if definitions.is_empty() {
-                return syntax("a column definition list is required for functions returning \"record\"", position);
+                return syntax(
+                    "a column definition list is required for functions returning \"record\"",
+                    position,
+                );
             }
             return defined(definitions);
         }
         if let Some(columns) = self.row_columns(typ.oid) {
             if !definitions.is_empty() {
-                return syntax("a column definition list is redundant for a function returning a named composite type", at);
+                return syntax(
+                    "a column definition list is redundant for a function returning a named composite type",
+                    at,
+                );
             }
             return Ok(columns.into_iter().map(|(name, typ)| EntryColumn { name, typ }).collect());
         }
@@ -299,7 +330,11 @@ impl Scope<'_> {
         let lateral_ok = matches!(kind, JoinKind::Inner | JoinKind::Left | JoinKind::Cross);
         {
             let mut namespace = self.namespace.borrow_mut();
-            namespace.extend(left_names.iter().cloned().map(|n| NsItem { lateral_only: true, lateral_ok, ..n }));
+            namespace.extend(left_names.iter().cloned().map(|n| NsItem {
+                lateral_only: true,
+                lateral_ok,
+                ..n
+            }));
         }
         let right_item = self.from_item(right);
         self.namespace.replace(before);
@@ -338,7 +373,8 @@ impl Scope<'_> {
             };
         } else if let Some(on) = on {
             let both = left_names.iter().chain(&right_names).cloned();
-            let visible: Vec<NsItem> = both.map(|n| NsItem { lateral_only: false, lateral_ok: true, ..n }).collect();
+            let visible: Vec<NsItem> =
+                both.map(|n| NsItem { lateral_only: false, lateral_ok: true, ..n }).collect();
             let before = self.namespace.replace(visible);
             let bound = self.condition(Clause::JoinOn, "JOIN/ON", on);
             self.namespace.replace(before);
@@ -365,10 +401,7 @@ impl Scope<'_> {
         }
         if let Some(alias) = alias {
             if alias.columns.len() > columns.len() {
-                let message = format!(
-                    "column alias list for \"{}\" has too many entries",
-                    alias.name
-                );
+                let message = format!("column alias list for \"{}\" has too many entries", alias.name);
                 return Err(SqlError::new(SqlState::INVALID_COLUMN_REFERENCE, message).at(*pos));
             }
             for (column, name) in columns.iter_mut().zip(&alias.columns) {
@@ -388,7 +421,8 @@ impl Scope<'_> {
             lateral_ok: true,
         });
         let kind = if *kind == JoinKind::Inner && condition.is_none() { JoinKind::Cross } else { *kind };
-        let node = FromItem::Join { kind, left: Box::new(left_node), right: Box::new(right_node), on: condition };
+        let node =
+            FromItem::Join { kind, left: Box::new(left_node), right: Box::new(right_node), on: condition };
         Ok((node, names))
     }
 
@@ -441,7 +475,8 @@ fn using_column(columns: &mut Vec<NsColumn>, name: &str, side: &str, position: u
     match first {
         Some(place) => Ok(columns.remove(place)),
         None => {
-            let message = format!("column \"{name}\" specified in USING clause does not exist in {side} table");
+            let message =
+                format!("column \"{name}\" specified in USING clause does not exist in {side} table");
             Err(SqlError::new(SqlState::UNDEFINED_COLUMN, message).at(position))
         }
     }

@@ -17,7 +17,9 @@ use std::sync::LazyLock;
 static AGGREGATES: LazyLock<FxHashMap<Oid, (u8, usize)>> = LazyLock::new(|| {
     let t = &*PG_AGGREGATE;
     let (oid, kind, direct) = (t.column("aggfnoid"), t.column("aggkind"), t.column("aggnumdirectargs"));
-    let text = |row: &'static Vec<Option<String>>, at: usize| row.get(at).and_then(|v| v.as_deref()).unwrap_or_default();
+    let text = |row: &'static Vec<Option<String>>, at: usize| {
+        row.get(at).and_then(|v| v.as_deref()).unwrap_or_default()
+    };
     let read = |row: &'static Vec<Option<String>>| {
         let kind = text(row, kind).bytes().next().unwrap_or(b'n');
         (Oid(text(row, oid).parse().unwrap_or(0)), (kind, text(row, direct).parse().unwrap_or(0)))
@@ -43,7 +45,8 @@ impl Scope<'_> {
         let sets_before = self.set_functions.borrow().len();
         let nested_clause = self.clause.get();
         // Columns in an aggregate's arguments are no ungrouped uses.
-        let aggregate = LOOKUP.procs_named(name).any(|p| p.kind == ProcKind::Aggregate) && call.over.is_none();
+        let aggregate =
+            LOOKUP.procs_named(name).any(|p| p.kind == ProcKind::Aggregate) && call.over.is_none();
         let column_positions = if aggregate { Some(self.column_positions.borrow().clone()) } else { None };
         let mut args = Vec::with_capacity(call.args.len());
         let mut positions = Vec::with_capacity(call.args.len());
@@ -90,7 +93,11 @@ impl Scope<'_> {
         };
         check_named(call)?;
         if let Some(schema) = schema.filter(|s| self.binder.schema_oid(s).is_none()) {
-            return Err(SqlError::new(SqlState::UNDEFINED_SCHEMA, format!("schema \"{schema}\" does not exist")).at(position));
+            return Err(SqlError::new(
+                SqlState::UNDEFINED_SCHEMA,
+                format!("schema \"{schema}\" does not exist"),
+            )
+            .at(position));
         }
         // `relation.column` in function notation.
         if let ([arg], None) = (args.as_slice(), schema)
@@ -106,13 +113,20 @@ impl Scope<'_> {
             Ok(Resolution::Cast(target)) => {
                 let arg = args.pop().ok_or_else(|| SqlError::internal("a cast without argument"))?;
                 let at = positions.first().copied().unwrap_or(position);
-                return self.coerce(arg, SqlType::plain(target), CastContext::Explicit, CallForm::ExplicitCast, at);
+                return self.coerce(
+                    arg,
+                    SqlType::plain(target),
+                    CastContext::Explicit,
+                    CallForm::ExplicitCast,
+                    at,
+                );
             }
             Err(error) => {
                 // A call of an aggregate without arguments names them as (*).
                 let mut error = error.at(position);
                 if call.star && error.code() == SqlState::UNDEFINED_FUNCTION {
-                    error.fields_mut().message = format!("function {}(*) does not exist", call.name.join("."));
+                    error.fields_mut().message =
+                        format!("function {}(*) does not exist", call.name.join("."));
                 }
                 return Err(error);
             }
@@ -121,12 +135,18 @@ impl Scope<'_> {
         let full = call.name.join(".");
         match kind {
             ProcKind::Function | ProcKind::Procedure => {
-                let refuse = |what: &str| Err(wrong(format!("{what}, but {full} is not an aggregate function"), position));
+                let refuse = |what: &str| {
+                    Err(wrong(format!("{what}, but {full} is not an aggregate function"), position))
+                };
                 if kind == ProcKind::Procedure {
-                    return Err(wrong(format!("{full} is a procedure"), position).hint("To call a procedure, use CALL."));
+                    return Err(wrong(format!("{full} is a procedure"), position)
+                        .hint("To call a procedure, use CALL."));
                 }
                 if call.star {
-                    return Err(wrong(format!("{full}(*) specified, but {full} is not an aggregate function"), position));
+                    return Err(wrong(
+                        format!("{full}(*) specified, but {full} is not an aggregate function"),
+                        position,
+                    ));
                 }
                 if call.distinct {
                     return refuse("DISTINCT specified");
@@ -141,7 +161,9 @@ impl Scope<'_> {
                     return refuse("FILTER specified");
                 }
                 if call.over.is_some() {
-                    let message = format!("OVER specified, but {full} is not a window function nor an aggregate function");
+                    let message = format!(
+                        "OVER specified, but {full} is not a window function nor an aggregate function"
+                    );
                     return Err(wrong(message, position));
                 }
                 self.plain_call(call, &resolved, args, &positions, position)
@@ -172,16 +194,22 @@ impl Scope<'_> {
                 self.window(aggregate, over, position)
             }
             ProcKind::Aggregate => {
-                let (aggkind, direct_count) = AGGREGATES.get(&resolved.proc.oid).copied().unwrap_or((b'n', 0));
+                let (aggkind, direct_count) =
+                    AGGREGATES.get(&resolved.proc.oid).copied().unwrap_or((b'n', 0));
                 if call.args.is_empty() && !call.star && !call.within_group && aggkind == b'n' {
-                    let message = format!("{full}(*) must be used to call a parameterless aggregate function");
+                    let message =
+                        format!("{full}(*) must be used to call a parameterless aggregate function");
                     return Err(wrong(message, position));
                 }
                 if aggkind != b'n' && !call.within_group {
-                    return Err(wrong(format!("WITHIN GROUP is required for ordered-set aggregate {full}"), position));
+                    return Err(wrong(
+                        format!("WITHIN GROUP is required for ordered-set aggregate {full}"),
+                        position,
+                    ));
                 }
                 if aggkind == b'n' && call.within_group {
-                    let message = format!("{full} is not an ordered-set aggregate, so it cannot have WITHIN GROUP");
+                    let message =
+                        format!("{full} is not an ordered-set aggregate, so it cannot have WITHIN GROUP");
                     return Err(wrong(message, position));
                 }
                 if call.variadic && resolved.proc.variadic == oid::ANY {
@@ -237,7 +265,12 @@ impl Scope<'_> {
         }
     }
 
-    fn aggregate_call(&self, resolved: &ResolvedFunction, args: Vec<Expr>, position: u32) -> Result<AggregateCall> {
+    fn aggregate_call(
+        &self,
+        resolved: &ResolvedFunction,
+        args: Vec<Expr>,
+        position: u32,
+    ) -> Result<AggregateCall> {
         Ok(AggregateCall {
             proc: resolved.proc,
             implementation: crate::functions::implementation(resolved.proc).map_err(|e| e.at(position))?,
@@ -299,7 +332,11 @@ impl Scope<'_> {
         let args = self.binder.coercion().arguments(resolved, args, positions)?;
         if variadic && resolved.proc.variadic == oid::ANY {
             // concat(VARIADIC array) and its kin see one array.
-            return Err(SqlError::unsupported(format_args!("VARIADIC \"any\" in a call of {}", resolved.proc.name)).at(position));
+            return Err(SqlError::unsupported(format_args!(
+                "VARIADIC \"any\" in a call of {}",
+                resolved.proc.name
+            ))
+            .at(position));
         }
         let typ = SqlType::plain(resolved.result);
         if !resolved.proc.returns_set {
@@ -326,8 +363,17 @@ impl Scope<'_> {
                 return Err(refuse(construct)
                     .hint("You might be able to move the set-returning function into a LATERAL FROM item."));
             }
-            (Clause::Target | Clause::OrderBy | Clause::GroupBy | Clause::DistinctOn | Clause::ValuesSingle, None) => {}
-            (Clause::WindowPartition | Clause::WindowOrder, None) => return Err(refuse("window definitions")),
+            (
+                Clause::Target
+                | Clause::OrderBy
+                | Clause::GroupBy
+                | Clause::DistinctOn
+                | Clause::ValuesSingle,
+                None,
+            ) => {}
+            (Clause::WindowPartition | Clause::WindowOrder, None) => {
+                return Err(refuse("window definitions"));
+            }
             (clause, None) => return Err(refuse(clause.disallowed_in())),
         }
         let typ = call.typ;
@@ -416,7 +462,8 @@ impl Scope<'_> {
 /// The query level that an aggregate belongs to: the innermost one whose columns its arguments use.
 fn aggregate_level(aggregate: &AggregateCall) -> u16 {
     let mut least: Option<u16> = None;
-    let all = aggregate.args.iter().chain(&aggregate.filter).chain(aggregate.order_by.iter().map(|(e, _, _)| e));
+    let all =
+        aggregate.args.iter().chain(&aggregate.filter).chain(aggregate.order_by.iter().map(|(e, _, _)| e));
     for expr in all {
         visit::any(expr, &mut |e, level| {
             if let Expr::Column(c) = e
@@ -435,19 +482,24 @@ fn aggregate_level(aggregate: &AggregateCall) -> u16 {
 fn has_volatile(aggregate: &mut AggregateCall) -> bool {
     aggregate.args.iter().any(|arg| {
         visit::any(arg, &mut |e, _| {
-            matches!(e, Expr::Call(c) if c.proc.volatility == catalog::pg::Volatility::Volatile) || matches!(e, Expr::Subquery(_))
+            matches!(e, Expr::Call(c) if c.proc.volatility == catalog::pg::Volatility::Volatile)
+                || matches!(e, Expr::Subquery(_))
         })
     })
 }
 
 fn same_aggregate(a: &AggregateCall, b: &AggregateCall) -> bool {
-    let lists = |a: &[Expr], b: &[Expr]| a.len() == b.len() && a.iter().zip(b).all(|(a, b)| visit::same(a, b));
+    let lists =
+        |a: &[Expr], b: &[Expr]| a.len() == b.len() && a.iter().zip(b).all(|(a, b)| visit::same(a, b));
     a.proc.oid == b.proc.oid
         && a.distinct == b.distinct
         && lists(&a.direct, &b.direct)
         && lists(&a.args, &b.args)
         && a.order_by.len() == b.order_by.len()
-        && a.order_by.iter().zip(&b.order_by).all(|(x, y)| x.1 == y.1 && x.2 == y.2 && visit::same(&x.0, &y.0))
+        && a.order_by
+            .iter()
+            .zip(&b.order_by)
+            .all(|(x, y)| x.1 == y.1 && x.2 == y.2 && visit::same(&x.0, &y.0))
         && match (&a.filter, &b.filter) {
             (Some(x), Some(y)) => visit::same(x, y),
             (None, None) => true,

@@ -33,7 +33,12 @@ pub(super) struct Grouped {
 
 impl Scope<'_> {
     /// `transformGroupClause`
-    pub(super) fn group_clause(&self, items: &[ast::Grouping], distinct: bool, targets: &mut Vec<Target>) -> Result<Grouping> {
+    pub(super) fn group_clause(
+        &self,
+        items: &[ast::Grouping],
+        distinct: bool,
+        targets: &mut Vec<Target>,
+    ) -> Result<Grouping> {
         let mut grouping = Grouping::default();
         let plain = items.iter().all(|i| matches!(i, ast::Grouping::Expr(_)));
         let mut parts: Vec<Vec<Vec<usize>>> = Vec::new();
@@ -75,7 +80,12 @@ impl Scope<'_> {
     }
 
     /// One item as a list of sets.
-    fn group_item(&self, item: &ast::Grouping, targets: &mut Vec<Target>, places: &mut Vec<usize>) -> Result<Vec<Vec<usize>>> {
+    fn group_item(
+        &self,
+        item: &ast::Grouping,
+        targets: &mut Vec<Target>,
+        places: &mut Vec<usize>,
+    ) -> Result<Vec<Vec<usize>>> {
         match item {
             ast::Grouping::Empty => Ok(vec![Vec::new()]),
             ast::Grouping::Expr(expr) => Ok(vec![self.group_expr(expr, targets, places)?]),
@@ -93,7 +103,8 @@ impl Scope<'_> {
                 // All subsets, the fullest first.
                 let mut sets = Vec::with_capacity(1 << units.len());
                 for mask in (0..1_usize << units.len()).rev() {
-                    let chosen = units.iter().enumerate().filter(|(i, _)| mask & (1 << (units.len() - 1 - i)) != 0);
+                    let chosen =
+                        units.iter().enumerate().filter(|(i, _)| mask & (1 << (units.len() - 1 - i)) != 0);
                     sets.push(chosen.flat_map(|(_, unit)| unit.iter().copied()).collect());
                 }
                 Ok(sets)
@@ -108,7 +119,12 @@ impl Scope<'_> {
         }
     }
 
-    fn group_units(&self, list: &[ast::Grouping], targets: &mut Vec<Target>, places: &mut Vec<usize>) -> Result<Vec<Vec<usize>>> {
+    fn group_units(
+        &self,
+        list: &[ast::Grouping],
+        targets: &mut Vec<Target>,
+        places: &mut Vec<usize>,
+    ) -> Result<Vec<Vec<usize>>> {
         let mut units = Vec::with_capacity(list.len());
         for item in list {
             units.extend(self.group_item(item, targets, places)?);
@@ -117,7 +133,12 @@ impl Scope<'_> {
     }
 
     /// A grouping expression; `(a, b)` is several.
-    fn group_expr(&self, expr: &ast::Expr, targets: &mut Vec<Target>, places: &mut Vec<usize>) -> Result<Vec<usize>> {
+    fn group_expr(
+        &self,
+        expr: &ast::Expr,
+        targets: &mut Vec<Target>,
+        places: &mut Vec<usize>,
+    ) -> Result<Vec<usize>> {
         let mut keys = Vec::new();
         if let ast::ExprKind::Row(items, false) = &expr.kind {
             for item in items {
@@ -174,7 +195,12 @@ impl Scope<'_> {
         }
         let mut keys = Vec::with_capacity(grouping.places.len());
         for place in &grouping.places {
-            keys.push(targets.get(*place).cloned().ok_or_else(|| SqlError::internal("a grouping key is a target"))?);
+            keys.push(
+                targets
+                    .get(*place)
+                    .cloned()
+                    .ok_or_else(|| SqlError::internal("a grouping key is a target"))?,
+            );
         }
         let mut result = Grouped { keys, sets: grouping.sets };
         let own = result.keys.len();
@@ -244,7 +270,9 @@ impl Scope<'_> {
             match key {
                 Some(place) if level == 0 => *e = Expr::GroupKey(place, column.typ),
                 Some(_) => {
-                    failed = Some(SqlError::unsupported("a subquery that uses a grouping column of the query around"));
+                    failed = Some(SqlError::unsupported(
+                        "a subquery that uses a grouping column of the query around",
+                    ));
                 }
                 None => failed = Some(self.ungrouped(column.entry, column.column, level > 0)),
             }
@@ -258,7 +286,8 @@ impl Scope<'_> {
         let Some((args, position)) = list.get(place) else { return Ok(Vec::new()) };
         let key = |arg: &Expr| {
             grouped.keys.iter().position(|k| visit::same(k, arg)).ok_or_else(|| {
-                let message = "arguments to GROUPING must be grouping expressions of the associated query level";
+                let message =
+                    "arguments to GROUPING must be grouping expressions of the associated query level";
                 SqlError::new(SqlState::GROUPING_ERROR, message).at(*position)
             })
         };
@@ -271,13 +300,19 @@ impl Scope<'_> {
             return false;
         }
         let entries = self.entries.borrow();
-        let Some(Source::Table(table)) = entries.get(usize::from(entry)).map(|e| &e.source) else { return false };
+        let Some(Source::Table(table)) = entries.get(usize::from(entry)).map(|e| &e.source) else {
+            return false;
+        };
         let grouped = |place: &u16| {
-            keys.iter().any(|k| matches!(k, Expr::Column(c) if c.level == 0 && c.entry == entry && c.column == *place))
+            keys.iter().any(
+                |k| matches!(k, Expr::Column(c) if c.level == 0 && c.entry == entry && c.column == *place),
+            )
         };
         let objects = &self.binder.objects;
         objects.constraints_of(table.oid).any(|c| {
-            matches!(c.kind, ConstraintKind::PrimaryKey { .. }) && !c.deferrable && c.columns.iter().all(grouped)
+            matches!(c.kind, ConstraintKind::PrimaryKey { .. })
+                && !c.deferrable
+                && c.columns.iter().all(grouped)
         })
     }
 
@@ -290,7 +325,9 @@ impl Scope<'_> {
         let message = if in_subquery {
             format!("subquery uses ungrouped column \"{name}\" from outer query")
         } else {
-            format!("column \"{name}\" must appear in the GROUP BY clause or be used in an aggregate function")
+            format!(
+                "column \"{name}\" must appear in the GROUP BY clause or be used in an aggregate function"
+            )
         };
         let error = SqlError::new(SqlState::GROUPING_ERROR, message);
         error.at(self.column_positions.borrow().get(&(entry, column)).copied().unwrap_or(0))

@@ -144,7 +144,12 @@ impl<'a> Binder<'a> {
     }
 
     pub(crate) fn coercion(&self) -> Coercion<'_> {
-        Coercion { style: self.cx.style, env: self.cx.env, parameters: &self.parameters, folding: self.cx.fold }
+        Coercion {
+            style: self.cx.style,
+            env: self.cx.env,
+            parameters: &self.parameters,
+            folding: self.cx.fold,
+        }
     }
 
     pub(crate) fn reads(&self, relation: Oid) {

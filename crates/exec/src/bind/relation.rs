@@ -33,7 +33,9 @@ pub struct SystemRelations {
 
 /// The system's relations, from the captured catalogs.
 pub static SYSTEM: LazyLock<SystemRelations> = LazyLock::new(|| {
-    let text = |row: &'static [Option<String>], at: usize| row.get(at).and_then(|v| v.as_deref()).unwrap_or_default();
+    let text = |row: &'static [Option<String>], at: usize| {
+        row.get(at).and_then(|v| v.as_deref()).unwrap_or_default()
+    };
     let mut definitions = FxHashMap::default();
     for row in &SYSTEM_VIEWS.rows {
         definitions.insert((text(row, 0), text(row, 1)), text(row, 2));
@@ -114,9 +116,11 @@ impl Binder<'_> {
             "pg_catalog" => Some(Oid::PG_CATALOG),
             "information_schema" => Some(Oid::INFORMATION_SCHEMA),
             // pg_temp is whichever schema of temporary objects comes first in the path.
-            "pg_temp" => self.path.iter().copied().find(|oid| {
-                self.objects.schemas.get(oid).is_some_and(|s| s.name.starts_with("pg_temp_"))
-            }),
+            "pg_temp" => self
+                .path
+                .iter()
+                .copied()
+                .find(|oid| self.objects.schemas.get(oid).is_some_and(|s| s.name.starts_with("pg_temp_"))),
             other => self.objects.schema(other).map(|s| s.oid),
         }
     }
@@ -168,9 +172,15 @@ impl Binder<'_> {
         if let Some(database) = &name.catalog {
             let parts = [Some(database.clone()), name.schema.clone(), Some(name.name.clone())];
             let parts: Vec<String> = parts.into_iter().flatten().collect();
-            let current = self.cx.env.catalog().databases.get(&self.cx.env.database()).map(|d| d.name.clone());
+            let current =
+                self.cx.env.catalog().databases.get(&self.cx.env.database()).map(|d| d.name.clone());
             if current.as_deref() != Some(database) {
-                let text = parts.iter().map(|p| format!("\"{p}\"")).collect::<Vec<_>>().join(".").replace("\".\"", ".");
+                let text = parts
+                    .iter()
+                    .map(|p| format!("\"{p}\""))
+                    .collect::<Vec<_>>()
+                    .join(".")
+                    .replace("\".\"", ".");
                 let message = format!("cross-database references are not implemented: {text}");
                 return Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message).at(name.pos));
             }

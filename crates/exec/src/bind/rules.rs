@@ -53,8 +53,10 @@ pub fn bind_column_expression(
             0,
         )?;
         coerced.ok_or_else(|| {
-            let (name, to, from) = (column.0, super::type_info::format(column.1.oid), super::type_info::format(from.oid));
-            let what = if clause == Clause::Generated { "generation expression" } else { "default expression" };
+            let (name, to, from) =
+                (column.0, super::type_info::format(column.1.oid), super::type_info::format(from.oid));
+            let what =
+                if clause == Clause::Generated { "generation expression" } else { "default expression" };
             let message = format!("column \"{name}\" is of type {to} but {what} is of type {from}");
             SqlError::new(catalog::SqlState::DATATYPE_MISMATCH, message)
                 .hint("You will need to rewrite or cast the expression.")
@@ -113,9 +115,7 @@ impl Binder<'_> {
         };
         let typ = SqlType { oid: column.typ, typmod: column.typmod };
         if column.identity.is_some() {
-            let owned = |owner: &Option<(catalog::Oid, u16, bool)>| {
-                matches!(owner, Some((t, c, true)) if *t == table.oid && usize::from(*c) == place)
-            };
+            let owned = |owner: &Option<(catalog::Oid, u16, bool)>| matches!(owner, Some((t, c, true)) if *t == table.oid && usize::from(*c) == place);
             let sequence = self.objects.relations.values().find_map(|r| match r {
                 catalog::Relation::Sequence(s) if owned(&s.owned_by) => Some(s.clone()),
                 _ => None,
@@ -153,10 +153,10 @@ impl Binder<'_> {
             for column in &index.columns {
                 keys.push(match &column.key {
                     IndexKey::Column(place) => {
-                        let typ = table.columns.get(usize::from(*place)).map_or(SqlType::plain(column.typ), |c| SqlType {
-                            oid: c.typ,
-                            typmod: c.typmod,
-                        });
+                        let typ = table
+                            .columns
+                            .get(usize::from(*place))
+                            .map_or(SqlType::plain(column.typ), |c| SqlType { oid: c.typ, typmod: c.typmod });
                         Expr::Column(ColumnRef { level: 0, entry: 0, column: *place, typ })
                     }
                     IndexKey::Expression(text) => self.stored(text, table, Clause::IndexExpression)?,

@@ -1,7 +1,9 @@
 //! Scopes: what names mean inside one query level (compare `ParseState` and `ParseNamespaceItem` in `parse_node.h`).
 
 use super::Binder;
-use crate::bound::{AggregateCall, Call, ColumnRef, Cte, EntryColumn, Expr, QueryColumn, RangeEntry, SqlType, WindowCall};
+use crate::bound::{
+    AggregateCall, Call, ColumnRef, Cte, EntryColumn, Expr, QueryColumn, RangeEntry, SqlType, WindowCall,
+};
 use crate::parse::ast;
 use catalog::{Oid, Result, SqlError, SqlState};
 use std::cell::{Cell, RefCell};

@@ -16,13 +16,23 @@ use catalog::{Result, SqlError, SqlState};
 
 impl Binder<'_> {
     /// A query at any place. `resolve_unknown`: outputs of type unknown become text.
-    pub(crate) fn query(&self, query: &ast::Query, parent: Option<&Scope<'_>>, resolve_unknown: bool) -> Result<Query> {
+    pub(crate) fn query(
+        &self,
+        query: &ast::Query,
+        parent: Option<&Scope<'_>>,
+        resolve_unknown: bool,
+    ) -> Result<Query> {
         let scope = Scope::new(self, parent);
         self.query_in(&scope, query, resolve_unknown)
     }
 
     /// A query whose scope the caller made.
-    pub(crate) fn query_in(&self, scope: &Scope<'_>, query: &ast::Query, resolve_unknown: bool) -> Result<Query> {
+    pub(crate) fn query_in(
+        &self,
+        scope: &Scope<'_>,
+        query: &ast::Query,
+        resolve_unknown: bool,
+    ) -> Result<Query> {
         if let Some(with) = &query.with {
             scope.with(with)?;
         }
@@ -37,7 +47,13 @@ impl Binder<'_> {
         Ok(bound)
     }
 
-    fn select(&self, scope: &Scope<'_>, query: &ast::Query, select: &ast::Select, resolve_unknown: bool) -> Result<Query> {
+    fn select(
+        &self,
+        scope: &Scope<'_>,
+        query: &ast::Query,
+        select: &ast::Select,
+        resolve_unknown: bool,
+    ) -> Result<Query> {
         if let Some(into) = &select.into {
             let message = "SELECT ... INTO is not allowed here";
             return Err(SqlError::new(SqlState::SYNTAX_ERROR, message).at(into.pos));
@@ -69,7 +85,8 @@ impl Binder<'_> {
         let mut exprs: Vec<Expr> = targets.into_iter().map(|t| t.expr).collect();
         let order = self.sort_keys(&order_by);
         let locking = scope.locking_clause(&query.locking, select)?;
-        let grouped = !select.group_by.is_empty() || select.having.is_some() || !scope.aggregates.borrow().is_empty();
+        let grouped =
+            !select.group_by.is_empty() || select.having.is_some() || !scope.aggregates.borrow().is_empty();
         let grouping = scope.group(grouping, grouped, &mut exprs, &mut having)?;
         for (column, expr) in columns.iter_mut().zip(&exprs) {
             column.typ = expr.typ();
@@ -120,13 +137,23 @@ impl Binder<'_> {
     }
 
     /// `transformValuesClause`
-    fn values(&self, scope: &Scope<'_>, query: &ast::Query, rows: &[Vec<ast::Expr>], resolve_unknown: bool) -> Result<Query> {
+    fn values(
+        &self,
+        scope: &Scope<'_>,
+        query: &ast::Query,
+        rows: &[Vec<ast::Expr>],
+        resolve_unknown: bool,
+    ) -> Result<Query> {
         let width = rows.first().map_or(0, Vec::len);
         let mut bound: Vec<Vec<Expr>> = Vec::with_capacity(rows.len());
         for row in rows {
             if row.len() != width {
                 let at = row.first().map_or(0, ast::Expr::leftmost);
-                return Err(SqlError::new(SqlState::SYNTAX_ERROR, "VALUES lists must all be the same length").at(at));
+                return Err(SqlError::new(
+                    SqlState::SYNTAX_ERROR,
+                    "VALUES lists must all be the same length",
+                )
+                .at(at));
             }
             bound.push(scope.within(Clause::Values, || scope.expand_list(row))?);
         }
@@ -207,7 +234,12 @@ impl Scope<'_> {
     }
 
     /// Direction of a sort item; 42883 for a type without an order.
-    pub(super) fn sort_direction(&self, item: &ast::SortBy, typ: SqlType, position: u32) -> Result<(bool, bool)> {
+    pub(super) fn sort_direction(
+        &self,
+        item: &ast::SortBy,
+        typ: SqlType,
+        position: u32,
+    ) -> Result<(bool, bool)> {
         let desc = match &item.using {
             None => item.desc,
             Some(names) => {
@@ -240,7 +272,12 @@ impl Scope<'_> {
     }
 
     /// `findTargetlistEntrySQL92`: a name of an output column, a position, or an expression.
-    pub(super) fn find_target(&self, expr: &ast::Expr, targets: &mut Vec<Target>, clause: Clause) -> Result<usize> {
+    pub(super) fn find_target(
+        &self,
+        expr: &ast::Expr,
+        targets: &mut Vec<Target>,
+        clause: Clause,
+    ) -> Result<usize> {
         let position = expr.leftmost();
         if let ExprKind::Column(names, false) = &expr.kind
             && let [name] = names.as_slice()
@@ -249,9 +286,12 @@ impl Scope<'_> {
             let input_first = clause == Clause::GroupBy && self.has_local_column(name);
             if !input_first {
                 let mut hit: Option<usize> = None;
-                for (place, target) in targets.iter().enumerate().filter(|(_, t)| !t.junk && t.name == *name) {
+                for (place, target) in targets.iter().enumerate().filter(|(_, t)| !t.junk && t.name == *name)
+                {
                     match hit {
-                        Some(first) if !targets.get(first).is_some_and(|t| visit::same(&t.expr, &target.expr)) => {
+                        Some(first)
+                            if !targets.get(first).is_some_and(|t| visit::same(&t.expr, &target.expr)) =>
+                        {
                             let message = format!("{} \"{name}\" is ambiguous", clause.name());
                             return Err(SqlError::new(SqlState::AMBIGUOUS_COLUMN, message).at(position));
                         }
@@ -335,10 +375,13 @@ impl Scope<'_> {
     fn undefined_or_expression(&self, expr: &ast::Expr, position: u32) -> SqlError {
         match self.expr_in(Clause::OrderBy, expr) {
             Err(error) => error,
-            Ok(_) => SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, "invalid UNION/INTERSECT/EXCEPT ORDER BY clause")
-                .detail("Only result column names can be used, not expressions or functions.")
-                .hint("Add the expression/function to every SELECT, or move the UNION into a FROM clause.")
-                .at(position),
+            Ok(_) => SqlError::new(
+                SqlState::FEATURE_NOT_SUPPORTED,
+                "invalid UNION/INTERSECT/EXCEPT ORDER BY clause",
+            )
+            .detail("Only result column names can be used, not expressions or functions.")
+            .hint("Add the expression/function to every SELECT, or move the UNION into a FROM clause.")
+            .at(position),
         }
     }
 
@@ -352,7 +395,9 @@ impl Scope<'_> {
         match distinct {
             None => Ok(Distinct::None),
             Some(ast::Distinct::All) => {
-                if let Some((place, _, _)) = order_by.iter().find(|(p, _, _)| targets.get(*p).is_some_and(|t| t.junk)) {
+                if let Some((place, _, _)) =
+                    order_by.iter().find(|(p, _, _)| targets.get(*p).is_some_and(|t| t.junk))
+                {
                     let position = targets.get(*place).map_or(0, |t| t.position);
                     let message = "for SELECT DISTINCT, ORDER BY expressions must appear in select list";
                     return Err(SqlError::new(SqlState::INVALID_COLUMN_REFERENCE, message).at(position));
@@ -495,7 +540,9 @@ impl Scope<'_> {
             drop(entries);
             self.lock_subqueries(&places, clause);
             let entries = self.entries.borrow();
-            let tables = places.into_iter().filter(|i| matches!(entries.get(*i).map(|e| &e.source), Some(Source::Table(_))));
+            let tables = places
+                .into_iter()
+                .filter(|i| matches!(entries.get(*i).map(|e| &e.source), Some(Source::Table(_))));
             list.push(Locking { strength: clause.strength, entries: tables.collect(), wait: clause.wait });
         }
         Ok(list)

@@ -6,8 +6,8 @@ use super::scope::Scope;
 use super::target::coerce_output;
 use super::type_info::format;
 use crate::bound::{
-    Body, CallForm, ColumnRef, Distinct, EntryColumn, Expr, FromItem, Query, QueryColumn, RangeEntry, Select, SetOp,
-    SetOperation, Source, SqlType,
+    Body, CallForm, ColumnRef, Distinct, EntryColumn, Expr, FromItem, Query, QueryColumn, RangeEntry, Select,
+    SetOp, SetOperation, Source, SqlType,
 };
 use crate::parse::ast;
 use catalog::pg::CastContext;
@@ -38,7 +38,12 @@ impl Binder<'_> {
         }
         Ok(Query {
             ctes: Vec::new(),
-            body: Body::SetOperation(Box::new(SetOperation { op, all, left: left_bound, right: right_bound })),
+            body: Body::SetOperation(Box::new(SetOperation {
+                op,
+                all,
+                left: left_bound,
+                right: right_bound,
+            })),
             order_by,
             limit,
             offset,
@@ -118,7 +123,11 @@ impl Binder<'_> {
                 position,
             )?;
             known.ok_or_else(|| {
-                let message = format!("{context} could not convert type {} to {}", format(expr.typ().oid), format(typ.oid));
+                let message = format!(
+                    "{context} could not convert type {} to {}",
+                    format(expr.typ().oid),
+                    format(typ.oid)
+                );
                 SqlError::new(SqlState::CANNOT_COERCE, message).at(position)
             })
         })

@@ -32,7 +32,11 @@ impl Scope<'_> {
             }
             Sublink::Array => {
                 let element = one_column(&bound)?;
-                let array = if super::type_info::element_of(element.oid).is_valid() { element.oid } else { array_of(element.oid) };
+                let array = if super::type_info::element_of(element.oid).is_valid() {
+                    element.oid
+                } else {
+                    array_of(element.oid)
+                };
                 if !array.is_valid() {
                     let text = format(element.oid);
                     let message = format!("could not find array type for data type {text}");
@@ -55,7 +59,14 @@ impl Scope<'_> {
         Ok(Expr::Subquery(Box::new(Subquery { kind, query: bound, typ })))
     }
 
-    fn quantified(&self, left: Vec<Expr>, name: &str, all: bool, mut query: Query, position: u32) -> Result<Expr> {
+    fn quantified(
+        &self,
+        left: Vec<Expr>,
+        name: &str,
+        all: bool,
+        mut query: Query,
+        position: u32,
+    ) -> Result<Expr> {
         if left.len() < query.columns.len() {
             return Err(syntax("subquery has too many columns", position));
         }
@@ -74,7 +85,13 @@ impl Scope<'_> {
     }
 
     /// `(a, b) op (SELECT ...)`
-    pub(super) fn row_sublink(&self, name: &str, left: &[ast::Expr], query: &ast::Query, position: u32) -> Result<Expr> {
+    pub(super) fn row_sublink(
+        &self,
+        name: &str,
+        left: &[ast::Expr],
+        query: &ast::Query,
+        position: u32,
+    ) -> Result<Expr> {
         self.check_subquery(position)?;
         let mut bound = self.binder.query(query, Some(self), false)?;
         super::target::settle_columns(self, &mut bound)?;

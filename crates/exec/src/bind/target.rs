@@ -84,9 +84,13 @@ impl Scope<'_> {
         let typ = expr.typ();
         let columns = self.row_columns(typ.oid);
         let out = match &expr {
-            Expr::Call(call) if columns.is_none() => {
-                Some(call.proc.out_columns.iter().map(|(n, t)| (n.clone(), crate::bound::SqlType::plain(*t))).collect())
-            }
+            Expr::Call(call) if columns.is_none() => Some(
+                call.proc
+                    .out_columns
+                    .iter()
+                    .map(|(n, t)| (n.clone(), crate::bound::SqlType::plain(*t)))
+                    .collect(),
+            ),
             _ => columns,
         };
         match out {
@@ -128,7 +132,9 @@ pub(super) fn settle_columns(scope: &Scope<'_>, query: &mut Query) -> Result<()>
     for place in 0..query.columns.len() {
         let unknown = query.columns.get(place).is_some_and(|c| c.typ.oid == oid::UNKNOWN);
         if unknown {
-            coerce_output(query, place, crate::bound::SqlType::plain(oid::TEXT), &mut |expr| scope.settle_unknown(expr))?;
+            coerce_output(query, place, crate::bound::SqlType::plain(oid::TEXT), &mut |expr| {
+                scope.settle_unknown(expr)
+            })?;
         }
     }
     Ok(())

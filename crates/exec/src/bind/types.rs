@@ -30,8 +30,11 @@ impl Binder<'_> {
         let position = typ.pos;
         if typ.setof {
             let text = type_text(typ);
-            return Err(SqlError::new(SqlState::DATATYPE_MISMATCH, format!("type \"SETOF {text}\" is not allowed here"))
-                .at(position));
+            return Err(SqlError::new(
+                SqlState::DATATYPE_MISMATCH,
+                format!("type \"SETOF {text}\" is not allowed here"),
+            )
+            .at(position));
         }
         let mut found = self.named_type(typ)?;
         if !typ.typmods.is_empty() {
@@ -41,8 +44,11 @@ impl Binder<'_> {
             let array = array_of(found.oid);
             if !array.is_valid() {
                 let text = type_text(typ);
-                return Err(SqlError::new(SqlState::UNDEFINED_OBJECT, format!("type \"{text}[]\" does not exist"))
-                    .at(position));
+                return Err(SqlError::new(
+                    SqlState::UNDEFINED_OBJECT,
+                    format!("type \"{text}[]\" does not exist"),
+                )
+                .at(position));
             }
             found.oid = array;
         }
@@ -71,9 +77,7 @@ impl Binder<'_> {
             return Ok(SqlType::plain(oid));
         }
         let relation = match schema {
-            Some(schema) => self
-                .schema_oid(schema)
-                .and_then(|schema| self.objects.relation(schema, name)),
+            Some(schema) => self.schema_oid(schema).and_then(|schema| self.objects.relation(schema, name)),
             None => self.path.iter().find_map(|schema| self.objects.relation(*schema, name)),
         };
         let row_type = match relation {
@@ -85,7 +89,8 @@ impl Binder<'_> {
             Some(oid) => Ok(SqlType::plain(oid)),
             None => {
                 let text = type_text(typ);
-                Err(SqlError::new(SqlState::UNDEFINED_OBJECT, format!("type \"{text}\" does not exist")).at(typ.pos))
+                Err(SqlError::new(SqlState::UNDEFINED_OBJECT, format!("type \"{text}\" does not exist"))
+                    .at(typ.pos))
             }
         }
     }
@@ -105,8 +110,11 @@ fn typmod(oid: Oid, typ: &TypeName) -> Result<i32> {
         Some(read) => read(&words).map_err(|e| e.at(typ.pos)),
         None => {
             let text = type_info::format(oid);
-            Err(SqlError::new(SqlState::SYNTAX_ERROR, format!("type modifier is not allowed for type \"{text}\""))
-                .at(typ.pos))
+            Err(SqlError::new(
+                SqlState::SYNTAX_ERROR,
+                format!("type modifier is not allowed for type \"{text}\""),
+            )
+            .at(typ.pos))
         }
     }
 }
@@ -116,7 +124,10 @@ fn word(modifier: &Expr, position: u32) -> Result<String> {
         ExprKind::Literal(Literal::Int(value)) => Ok(value.to_string()),
         ExprKind::Literal(Literal::Number(text) | Literal::String(text)) => Ok(text.clone()),
         ExprKind::Column(names, false) if names.len() == 1 => Ok(names.concat()),
-        _ => Err(SqlError::new(SqlState::SYNTAX_ERROR, "type modifiers must be simple constants or identifiers")
-            .at(position)),
+        _ => Err(SqlError::new(
+            SqlState::SYNTAX_ERROR,
+            "type modifiers must be simple constants or identifiers",
+        )
+        .at(position)),
     }
 }

@@ -181,7 +181,10 @@ pub(super) fn has_own_columns(expr: &Expr) -> bool {
 pub(super) fn same(a: &Expr, b: &Expr) -> bool {
     let lists = |a: &[Expr], b: &[Expr]| a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b));
     let calls = |a: &Call, b: &Call| {
-        a.proc.oid == b.proc.oid && a.typ == b.typ && a.args.len() == b.args.len() && a.args.iter().zip(&b.args).all(|(a, b)| same(a, b))
+        a.proc.oid == b.proc.oid
+            && a.typ == b.typ
+            && a.args.len() == b.args.len()
+            && a.args.iter().zip(&b.args).all(|(a, b)| same(a, b))
     };
     match (a, b) {
         (Expr::Const(v, t), Expr::Const(w, u)) => v == w && t == u,
@@ -191,9 +194,13 @@ pub(super) fn same(a: &Expr, b: &Expr) -> bool {
         (Expr::NullIf(c, v), Expr::NullIf(d, w)) => calls(c, d) && same(v, w),
         (Expr::ScalarArray(c, x), Expr::ScalarArray(d, y)) => x == y && calls(c, d),
         (Expr::And(l), Expr::And(m)) | (Expr::Or(l), Expr::Or(m)) => lists(l, m),
-        (Expr::Not(x), Expr::Not(y)) | (Expr::IsNull(x), Expr::IsNull(y)) | (Expr::IsNotNull(x), Expr::IsNotNull(y)) => same(x, y),
+        (Expr::Not(x), Expr::Not(y))
+        | (Expr::IsNull(x), Expr::IsNull(y))
+        | (Expr::IsNotNull(x), Expr::IsNotNull(y)) => same(x, y),
         (Expr::BooleanTest(x, t), Expr::BooleanTest(y, u)) => t == u && same(x, y),
-        (Expr::Coalesce(l, t), Expr::Coalesce(m, u)) | (Expr::Row(l, t), Expr::Row(m, u)) => t == u && lists(l, m),
+        (Expr::Coalesce(l, t), Expr::Coalesce(m, u)) | (Expr::Row(l, t), Expr::Row(m, u)) => {
+            t == u && lists(l, m)
+        }
         (Expr::MinMax(g, l, t), Expr::MinMax(h, m, u)) => g == h && t == u && lists(l, m),
         (Expr::Array(l, t, n), Expr::Array(m, u, o)) => t == u && n == o && lists(l, m),
         (Expr::Relabel(x, t, _), Expr::Relabel(y, u, _))

@@ -3,7 +3,9 @@
 use super::overload::resolve_operator;
 use super::scope::{Clause, Scope};
 use super::type_info::format;
-use crate::bound::{AggregateCall, CallForm, Expr, Frame, FrameBound, FrameExclude, FrameUnit, SqlType, WindowCall};
+use crate::bound::{
+    AggregateCall, CallForm, Expr, Frame, FrameBound, FrameExclude, FrameUnit, SqlType, WindowCall,
+};
 use crate::parse::ast;
 use catalog::pg::CastContext;
 use catalog::types::oid;
@@ -75,7 +77,12 @@ impl Scope<'_> {
         })
     }
 
-    fn frame(&self, frame: Option<&ast::Frame>, order_by: &[(Expr, bool, bool)], position: u32) -> Result<Frame> {
+    fn frame(
+        &self,
+        frame: Option<&ast::Frame>,
+        order_by: &[(Expr, bool, bool)],
+        position: u32,
+    ) -> Result<Frame> {
         let Some(frame) = frame else {
             return Ok(Frame {
                 unit: FrameUnit::Range,
@@ -84,8 +91,10 @@ impl Scope<'_> {
                 exclude: FrameExclude::NoOthers,
             });
         };
-        let windowing = |message: &str, at: u32| Err(SqlError::new(SqlState::WINDOWING_ERROR, message).at(at));
-        let offset = |b: &ast::FrameBound| matches!(b, ast::FrameBound::Preceding(_) | ast::FrameBound::Following(_));
+        let windowing =
+            |message: &str, at: u32| Err(SqlError::new(SqlState::WINDOWING_ERROR, message).at(at));
+        let offset =
+            |b: &ast::FrameBound| matches!(b, ast::FrameBound::Preceding(_) | ast::FrameBound::Following(_));
         let offsets = offset(&frame.start) || offset(&frame.end);
         if frame.unit == FrameUnit::Groups && order_by.is_empty() {
             return windowing("GROUPS mode requires an ORDER BY clause", position);
@@ -105,7 +114,12 @@ impl Scope<'_> {
     }
 
     /// `transformFrameOffset`
-    fn frame_bound(&self, bound: &ast::FrameBound, unit: FrameUnit, order_by: &[(Expr, bool, bool)]) -> Result<FrameBound> {
+    fn frame_bound(
+        &self,
+        bound: &ast::FrameBound,
+        unit: FrameUnit,
+        order_by: &[(Expr, bool, bool)],
+    ) -> Result<FrameBound> {
         let (expr, preceding) = match bound {
             ast::FrameBound::UnboundedPreceding => return Ok(FrameBound::UnboundedPreceding),
             ast::FrameBound::UnboundedFollowing => return Ok(FrameBound::UnboundedFollowing),
@@ -150,17 +164,23 @@ fn range_offset_type(key: SqlType, offset: SqlType, position: u32) -> Result<cat
         },
         oid::FLOAT4 | oid::FLOAT8 => oid::FLOAT8,
         oid::NUMERIC => oid::NUMERIC,
-        oid::DATE | oid::TIMESTAMP | oid::TIMESTAMPTZ | oid::TIME | oid::TIMETZ | oid::INTERVAL => oid::INTERVAL,
+        oid::DATE | oid::TIMESTAMP | oid::TIMESTAMPTZ | oid::TIME | oid::TIMETZ | oid::INTERVAL => {
+            oid::INTERVAL
+        }
         other => {
             let text = format(other);
-            let message = format!("RANGE with offset PRECEDING/FOLLOWING is not supported for column type {text}");
+            let message =
+                format!("RANGE with offset PRECEDING/FOLLOWING is not supported for column type {text}");
             return Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message).at(position));
         }
     };
-    let fits = offset.oid == oid::UNKNOWN || super::coerce::can_coerce(offset.oid, wanted, CastContext::Implicit);
+    let fits =
+        offset.oid == oid::UNKNOWN || super::coerce::can_coerce(offset.oid, wanted, CastContext::Implicit);
     if !fits || resolve_operator("+", Some(key), SqlType::plain(wanted)).is_err() {
         let (key, offset) = (format(key.oid), format(offset.oid));
-        let message = format!("RANGE with offset PRECEDING/FOLLOWING is not supported for column type {key} and offset type {offset}");
+        let message = format!(
+            "RANGE with offset PRECEDING/FOLLOWING is not supported for column type {key} and offset type {offset}"
+        );
         return Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message)
             .hint("Cast the offset value to an appropriate type.")
             .at(position));

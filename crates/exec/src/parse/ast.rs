@@ -625,7 +625,9 @@ impl Expr {
                 for step in steps {
                     match step {
                         Indirection::Index(e) => e.each_subquery(f),
-                        Indirection::Slice(low, high) => low.iter().chain(high).for_each(|e| e.each_subquery(f)),
+                        Indirection::Slice(low, high) => {
+                            low.iter().chain(high).for_each(|e| e.each_subquery(f))
+                        }
                         Indirection::Field(..) | Indirection::Star => {}
                     }
                 }
@@ -639,7 +641,9 @@ impl Expr {
                 left.iter().for_each(|e| e.each_subquery(f));
                 right.each_subquery(f);
             }
-            ExprKind::OpAny(_, left, right, _) | ExprKind::Distinct(left, right, _) | ExprKind::NullIf(left, right) => {
+            ExprKind::OpAny(_, left, right, _)
+            | ExprKind::Distinct(left, right, _)
+            | ExprKind::NullIf(left, right) => {
                 left.each_subquery(f);
                 right.each_subquery(f);
             }
