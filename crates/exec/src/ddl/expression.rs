@@ -1,7 +1,7 @@
 //! Expressions inside definitions: checked when they are defined, kept as text, and the names in kept texts.
 
 use super::DdlContext;
-use crate::bound::{Expr, SqlType};
+use crate::bound::{Expr, QueryColumn, SqlType};
 use crate::parse::lexer::{Kind, Token, tokenize};
 use crate::settings::value::split_identifiers;
 use crate::utility::Source;
@@ -55,6 +55,29 @@ pub fn define(
 ) -> Result<Definition> {
     let _ = (cx, source, table.name, table.columns, purpose, target);
     Err(SqlError::unsupported("an expression in a definition"))
+}
+
+/// A query of a definition, checked.
+pub struct DefinedQuery {
+    /// As `pg_get_viewdef` prints it, relations named with their schema.
+    pub text: String,
+    /// Its columns.
+    pub columns: Vec<QueryColumn>,
+    /// Relations that it refers to.
+    pub relations: Vec<Oid>,
+}
+
+/// Checks the query of a view.
+pub fn define_query(cx: &DdlContext<'_>, source: &Source) -> Result<DefinedQuery> {
+    let _ = (cx, source);
+    Err(SqlError::unsupported("CREATE VIEW"))
+}
+
+/// Binds a kept text over its table.
+pub fn bind_kept(cx: &DdlContext<'_>, table: &Table, text: &str) -> Result<Expr> {
+    let shape = TableShape { name: &table.name, columns: &table.columns };
+    let source = Source { text: text.to_owned(), offset: 0 };
+    define(cx, &source, &shape, Purpose::IndexKey, None).map(|definition| definition.expr)
 }
 
 fn tokens(text: &str) -> Vec<Token> {
