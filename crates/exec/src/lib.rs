@@ -3,6 +3,7 @@
 pub mod bind;
 pub mod bound;
 pub mod client;
+pub mod ddl;
 pub mod engine;
 pub mod environment;
 pub mod functions;
@@ -11,4 +12,5 @@ pub mod plan;
 pub mod row;
 pub mod session;
 pub mod settings;
+mod store_error;
 pub mod utility;

@@ -33,8 +33,7 @@ pub fn add_column(
     if_not_exists: bool,
 ) -> Result<()> {
     if table.column(&definition.name).is_some() {
-        let message =
-            format!("column \"{}\" of relation \"{}\" already exists", definition.name, table.name);
+        let message = format!("column \"{}\" of relation \"{}\" already exists", definition.name, table.name);
         if if_not_exists {
             cx.notice(SqlState::DUPLICATE_COLUMN, format!("{message}, skipping"));
             return Ok(());
@@ -136,12 +135,7 @@ pub fn drop_column(
 }
 
 /// SET DEFAULT, DROP DEFAULT.
-pub fn set_default(
-    cx: &DdlContext<'_>,
-    table: &Table,
-    column: &str,
-    source: Option<&Source>,
-) -> Result<()> {
+pub fn set_default(cx: &DdlContext<'_>, table: &Table, column: &str, source: Option<&Source>) -> Result<()> {
     let place = place(table, column)?;
     let mut changed = table.clone();
     let Some(found) = changed.columns.get_mut(place) else { return Ok(()) };
@@ -233,9 +227,9 @@ pub fn set_type(
             .detail(format!("rule _RETURN on view {} depends on column \"{column}\"", view.name)));
         }
     }
-    let generated = table.live_columns().find(|(_, c)| {
-        c.generated.as_ref().is_some_and(|text| expression::names_column(text, column))
-    });
+    let generated = table
+        .live_columns()
+        .find(|(_, c)| c.generated.as_ref().is_some_and(|text| expression::names_column(text, column)));
     if let Some((_, other)) = generated {
         return Err(SqlError::new(
             SqlState::SYNTAX_ERROR,
@@ -248,8 +242,8 @@ pub fn set_type(
         Some(source) => source.clone(),
         None => Source { text: super::names::quote(column), offset: 0 },
     };
-    let defined = expression::define(cx, &source, &shape, Purpose::Using, Some((column, typ_found))).map_err(
-        |error| match using {
+    let defined = expression::define(cx, &source, &shape, Purpose::Using, Some((column, typ_found)))
+        .map_err(|error| match using {
             None if error.code() == SqlState::DATATYPE_MISMATCH => SqlError::new(
                 SqlState::DATATYPE_MISMATCH,
                 format!(
@@ -263,8 +257,7 @@ pub fn set_type(
                 format_type(typ_found.oid, typ_found.typmod)
             )),
             _ => error,
-        },
-    )?;
+        })?;
     let mut new = (**table).clone();
     let default = old.default.clone();
     if let Some(changed) = new.columns.get_mut(place) {
@@ -286,8 +279,8 @@ pub fn set_type(
     if let Some(default) = default {
         let shape = TableShape { name: &new.name, columns: &new.columns };
         let source = Source { text: default, offset: 0 };
-        let text =
-            expression::define(cx, &source, &shape, Purpose::Default, Some((column, typ_found))).map_err(|error| {
+        let text = expression::define(cx, &source, &shape, Purpose::Default, Some((column, typ_found)))
+            .map_err(|error| {
                 if error.code() == SqlState::DATATYPE_MISMATCH {
                     SqlError::new(
                         SqlState::DATATYPE_MISMATCH,
@@ -387,7 +380,9 @@ pub fn add_identity(
         )));
     }
     if found.default.is_some() {
-        return Err(state(format!("column \"{column}\" of relation \"{relation}\" already has a default value")));
+        return Err(state(format!(
+            "column \"{column}\" of relation \"{relation}\" already has a default value"
+        )));
     }
     check_identity_type(found.typ)?;
     found.identity = Some(identity);

@@ -104,9 +104,13 @@ fn action(cx: &DdlContext<'_>, oid: Oid, action: &AlterTableAction) -> Result<()
             Relation::View(_) if matches!(action, AlterTableAction::SetDefault(..)) => {
                 return Err(SqlError::unsupported("ALTER VIEW ... ALTER COLUMN"));
             }
-            Relation::Index(_) if matches!(action, AlterTableAction::Options(_) | AlterTableAction::ResetOptions(_)) => {
+            Relation::Index(_)
+                if matches!(action, AlterTableAction::Options(_) | AlterTableAction::ResetOptions(_)) =>
+            {
                 return match action {
-                    AlterTableAction::Options(options) => create_table::table_options(options).map(drop_value),
+                    AlterTableAction::Options(options) => {
+                        create_table::table_options(options).map(drop_value)
+                    }
                     _ => Ok(()),
                 };
             }
@@ -200,7 +204,11 @@ fn wrong_action(relation: &Relation, action: &AlterTableAction) -> SqlError {
 }
 
 /// ADD constraint.
-pub fn add_constraint(cx: &DdlContext<'_>, table: &Arc<Table>, definition: &ConstraintDefinition) -> Result<()> {
+pub fn add_constraint(
+    cx: &DdlContext<'_>,
+    table: &Arc<Table>,
+    definition: &ConstraintDefinition,
+) -> Result<()> {
     match &definition.spec {
         ConstraintSpec::Key { primary, using_index: Some(index), .. } => {
             use_index(cx, table, definition, *primary, index)
@@ -222,14 +230,8 @@ pub fn add_constraint(cx: &DdlContext<'_>, table: &Arc<Table>, definition: &Cons
             {
                 return Err(constraint::duplicate_constraint(name, &table.name));
             }
-            let mut made = constraint::define_check(
-                cx,
-                table,
-                definition.name.as_deref(),
-                source,
-                *no_inherit,
-                &[],
-            )?;
+            let mut made =
+                constraint::define_check(cx, table, definition.name.as_deref(), source, *no_inherit, &[])?;
             if definition.not_valid {
                 made.validated = false;
             } else {
@@ -277,7 +279,8 @@ fn use_index(
         return Err(SqlError::new(SqlState::UNDEFINED_OBJECT, format!("index \"{name}\" does not exist"))
             .at(definition.position));
     };
-    let wrong = |message: String| Err(SqlError::new(SqlState::WRONG_OBJECT_TYPE, message).at(definition.position));
+    let wrong =
+        |message: String| Err(SqlError::new(SqlState::WRONG_OBJECT_TYPE, message).at(definition.position));
     if objects.constraints_of(table.oid).any(|c| {
         matches!(c.kind, ConstraintKind::PrimaryKey { index: on } | ConstraintKind::Unique { index: on } if on == index.oid)
     }) {

@@ -7,10 +7,11 @@ use super::DdlContext;
 use super::expression::Definition;
 use crate::bound::Expr;
 use crate::plan::compile::compile_table_expr;
-use crate::row::access::{corrupt, store_error};
+use crate::row::access::corrupt;
 use crate::row::context::{ExecContext, StatementContext};
 use crate::row::expr::PhysicalExpr;
 use crate::row::index_entry::{IndexLayout, column_type};
+use crate::store_error::sql_error as store_error;
 use catalog::key::KeyColumn;
 use catalog::object::{Constraint, ConstraintKind, Index, IndexKey, Object, Table};
 use catalog::row::RowLayout;
@@ -158,12 +159,10 @@ pub fn fill_index(cx: &DdlContext<'_>, table: &Table, index: &Index) -> Result<(
         }
         let include: Vec<Datum<'_>> =
             index.include.iter().map(|p| row.get(usize::from(*p)).copied().unwrap_or_default()).collect();
-        let exclusive = layout.is_exclusive(&values);
         let entry = batch.next();
         layout.encode_key(&values, row_key, &mut entry.0);
         layout.encode_value(row_key, &include, &mut entry.1);
-        // Only exclusive keys can be there already; others end with their row's key.
-        let _ = exclusive;
+        // Only keys that take part in uniqueness can be there already; others end with their row's key.
         if batch.is_full() {
             duplicate = batch.flush(cx, layout.unique)?;
             if duplicate.is_some() {
@@ -188,7 +187,7 @@ fn duplicated(
     table: &Table,
     index: &Index,
     layout: &IndexLayout,
-    mut key: &[u8],
+    key: &[u8],
 ) -> SqlError {
     let error = SqlError::new(
         SqlState::UNIQUE_VIOLATION,
@@ -198,8 +197,7 @@ fn duplicated(
     .constraint(&index.name);
     let arena = Arena::new();
     let style = cx.session.style();
-    let key_bytes = arena.bytes(key);
-    key = key_bytes;
+    let mut key = arena.bytes(key);
     let mut names = Vec::new();
     let mut values = Vec::new();
     for (column, key_column) in index.columns.iter().zip(&layout.keys) {
@@ -209,16 +207,12 @@ fn duplicated(
             }
             IndexKey::Expression(text) => text.clone(),
         });
-        match decode(key_column, &mut key, &arena) {
+        match key_column.decode(&mut key, &arena) {
             Some(value) => values.push(print(key_column.typ, value, &style)),
             None => return error,
         }
     }
     error.detail(format!("Key ({})=({}) is duplicated.", names.join(", "), values.join(", ")))
-}
-
-fn decode<'a>(column: &KeyColumn, key: &mut &'a [u8], arena: &'a Arena) -> Option<Datum<'a>> {
-    column.decode(key, arena)
 }
 
 fn print(typ: &Type, value: Datum<'_>, style: &Style) -> String {
@@ -514,9 +508,8 @@ pub fn check_foreign_key(
         let columns = constraint.columns.iter().map(|p| usize::from(*p));
         let names: Vec<&str> =
             columns.clone().filter_map(|p| own.columns.get(p)).map(|c| c.name.as_str()).collect();
-        let shown: Vec<String> = columns
-            .filter_map(|p| Some(print(rows.types.get(p)?, row.get(p).copied()?, &style)))
-            .collect();
+        let shown: Vec<String> =
+            columns.filter_map(|p| Some(print(rows.types.get(p)?, row.get(p).copied()?, &style))).collect();
         Err(violated().detail(format!(
             "Key ({})=({}) is not present in table \"{}\".",
             names.join(", "),

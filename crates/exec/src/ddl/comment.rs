@@ -56,12 +56,13 @@ pub fn comment(cx: &DdlContext<'_>, target: &CommentTarget, text: Option<&str>) 
                 return Err(SqlError::undefined_table(table.last()));
             };
             let objects = cx.objects();
-            let constraint = objects.constraints_of(table.oid).find(|c| c.name == *name).ok_or_else(|| {
-                SqlError::new(
-                    SqlState::UNDEFINED_OBJECT,
-                    format!("constraint \"{name}\" for table \"{}\" does not exist", table.name),
-                )
-            })?;
+            let constraint =
+                objects.constraints_of(table.oid).find(|c| c.name == *name).ok_or_else(|| {
+                    SqlError::new(
+                        SqlState::UNDEFINED_OBJECT,
+                        format!("constraint \"{name}\" for table \"{}\" does not exist", table.name),
+                    )
+                })?;
             (PG_CONSTRAINT, constraint.oid, 0)
         }
         CommentTarget::Type(_) => return Err(SqlError::unsupported("COMMENT ON TYPE")),

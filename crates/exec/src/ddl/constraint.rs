@@ -4,7 +4,7 @@ use super::expression::{self, Purpose, TableShape};
 use super::index::{default_opclass, new_index};
 use super::names::join_columns;
 use super::{DdlContext, build};
-use crate::utility::table::{ConstraintDefinition, ConstraintSpec, ReferentialAction, References};
+use crate::utility::table::{ConstraintDefinition, ConstraintSpec, References, ReferentialAction};
 use catalog::object::{
     Constraint, ConstraintKind, ForeignKeyAction, Index, IndexColumn, IndexKey, Object, Table,
 };
@@ -51,7 +51,9 @@ pub fn plan_keys(
                 && other.deferrable == key.deferrable
         };
         if *primary {
-            keys.retain(|other| !(other.columns == key.columns && other.include == key.include && other.name.is_none()));
+            keys.retain(|other| {
+                !(other.columns == key.columns && other.include == key.include && other.name.is_none())
+            });
             keys.insert(0, key);
         } else if let Some(same) = keys.iter_mut().find(equal) {
             if same.name.is_none() {
@@ -251,9 +253,7 @@ pub fn define_check(
         None => {
             let mut columns = definition.columns.iter();
             let only = match (columns.next(), columns.next()) {
-                (Some(place), None) => {
-                    table.columns.get(usize::from(*place)).map_or("", |c| c.name.as_str())
-                }
+                (Some(place), None) => table.columns.get(usize::from(*place)).map_or("", |c| c.name.as_str()),
                 _ => "",
             };
             cx.choose_constraint_name(&table.name, only, "check", table.schema, taken)
@@ -371,7 +371,7 @@ pub fn create_foreign_key(
         schema: own.schema,
         name,
         table,
-        columns: own_places,
+        columns: own_places.clone(),
         kind: ConstraintKind::ForeignKey {
             referenced: referenced.oid,
             referenced_columns: referenced_places,
@@ -409,11 +409,7 @@ fn plain_columns(index: &Index) -> Option<Vec<u16>> {
 }
 
 /// The unique index over exactly these columns, in any order (`transformFkeyCheckAttrs`).
-fn matching_index(
-    objects: &catalog::DatabaseObjects,
-    table: &Table,
-    wanted: &[u16],
-) -> Result<Oid> {
+fn matching_index(objects: &catalog::DatabaseObjects, table: &Table, wanted: &[u16]) -> Result<Oid> {
     let mut sorted = wanted.to_vec();
     sorted.sort_unstable();
     sorted.dedup();
@@ -448,8 +444,7 @@ fn check_types(
     referenced_places: &[u16],
 ) -> Result<()> {
     for (a, b) in own_places.iter().zip(referenced_places) {
-        let (Some(a), Some(b)) =
-            (own.columns.get(usize::from(*a)), referenced.columns.get(usize::from(*b)))
+        let (Some(a), Some(b)) = (own.columns.get(usize::from(*a)), referenced.columns.get(usize::from(*b)))
         else {
             continue;
         };

@@ -11,7 +11,7 @@ use crate::utility::table::{
     ColumnDefinition, ColumnFill, ConstraintDefinition, ConstraintSpec, CreateTable, LikeClause, OnCommit,
     SequenceOptions, TableElement,
 };
-use catalog::object::{Column, Identity, Object, Persistence, Sequence, Table};
+use catalog::object::{Column, Object, Persistence, Sequence, Table};
 use catalog::types::oid;
 use catalog::{Oid, Relation, Result, SqlError, SqlState, Value};
 
@@ -102,9 +102,9 @@ pub fn table_options(options: &[(String, String)]) -> Result<Vec<String>> {
             let number: i64 = match value.as_str() {
                 "on" | "true" if name == "deduplicate_items" => 1,
                 "off" | "false" if name == "deduplicate_items" => 0,
-                text => text.parse().map_err(|_| {
-                    invalid(format!("invalid value for integer option \"{name}\": {value}"))
-                })?,
+                text => text
+                    .parse()
+                    .map_err(|_| invalid(format!("invalid value for integer option \"{name}\": {value}")))?,
             };
             if number < *min || number > *max {
                 return Err(invalid(format!("value {value} out of bounds for option \"{name}\""))
@@ -226,13 +226,14 @@ impl<'c, 's> Builder<'c, 's> {
             }
             if identity
                 && let Some(old) = objects.relations.values().find_map(|r| match r {
-                    Relation::Sequence(s) if s.owned_by == Some((relation.oid(), from as u16, true)) => Some(s),
+                    Relation::Sequence(s) if s.owned_by == Some((relation.oid(), from as u16, true)) => {
+                        Some(s)
+                    }
                     _ => None,
                 })
             {
                 let schema = self.table.schema;
-                let name =
-                    cx.choose_relation_name(&self.table.name, &column.name, "seq", schema, false)?;
+                let name = cx.choose_relation_name(&self.table.name, &column.name, "seq", schema, false)?;
                 let fresh = sequence::new_sequence(cx, schema, name, self.table.persistence)?;
                 self.sequences.push(Sequence {
                     oid: fresh.oid,
@@ -363,9 +364,10 @@ pub fn fill(
     if purpose == Purpose::Generated {
         for used in &definition.columns {
             let generated = table.columns.get(usize::from(*used)).filter(|c| c.generated.is_some());
-            if let Some(other) = generated.map(|c| c.name.clone()).or_else(|| {
-                (usize::from(*used) == place).then(|| name.clone())
-            }) {
+            if let Some(other) = generated
+                .map(|c| c.name.clone())
+                .or_else(|| (usize::from(*used) == place).then(|| name.clone()))
+            {
                 return Err(SqlError::new(
                     SqlState::INVALID_OBJECT_DEFINITION,
                     format!("cannot use generated column \"{other}\" in column generation expression"),
@@ -526,9 +528,7 @@ pub fn column_sequence(
             }
             (schema, name.last().to_owned())
         }
-        None => {
-            (table.schema, cx.choose_relation_name(&table.name, column, "seq", table.schema, false)?)
-        }
+        None => (table.schema, cx.choose_relation_name(&table.name, column, "seq", table.schema, false)?),
     };
     let mut made = sequence::new_sequence(cx, schema, name, table.persistence)?;
     made.typ = typ;
@@ -590,13 +590,5 @@ pub fn collation(name: &crate::utility::Name) -> Result<Oid> {
             format!("collation \"{other}\" for encoding \"UTF8\" does not exist"),
         )
         .at(name.position)),
-    }
-}
-
-/// Used by ALTER TABLE too: the kind of identity in words.
-pub fn identity_word(identity: Identity) -> &'static str {
-    match identity {
-        Identity::Always => "ALWAYS",
-        Identity::ByDefault => "BY DEFAULT",
     }
 }

@@ -70,7 +70,8 @@ pub fn create_database(cx: &DdlContext<'_>, name: &str, options: &[(String, Stri
             format!("template database \"{template}\" does not exist"),
         ));
     };
-    let used = catalog.objects.get(&source.oid).is_some_and(|o| !o.relations.is_empty() || o.schemas.len() > 1);
+    let used =
+        catalog.objects.get(&source.oid).is_some_and(|o| !o.relations.is_empty() || o.schemas.len() > 1);
     if used {
         return Err(SqlError::unsupported(format_args!(
             "copying the template database \"{template}\", which has objects in it,"
@@ -78,7 +79,10 @@ pub fn create_database(cx: &DdlContext<'_>, name: &str, options: &[(String, Stri
     }
     cx.lock_name(Oid(1), name)?;
     if cx.catalog().database_by_name(name).is_some() {
-        return Err(SqlError::new(SqlState::DUPLICATE_DATABASE, format!("database \"{name}\" already exists")));
+        return Err(SqlError::new(
+            SqlState::DUPLICATE_DATABASE,
+            format!("database \"{name}\" already exists"),
+        ));
     }
     database.oid = cx.new_oid()?;
     let oid = database.oid;
@@ -181,7 +185,12 @@ pub fn drop_database(cx: &DdlContext<'_>, name: &str, if_exists: bool, force: bo
     }
     let overrides = catalog.overrides.values().filter(|o| o.database == database.oid);
     for overriding in overrides {
-        cx.remove(ObjectId { database: Oid::INVALID, class: Class::SettingOverride, oid: overriding.oid, sub: 0 })?;
+        cx.remove(ObjectId {
+            database: Oid::INVALID,
+            class: Class::SettingOverride,
+            oid: overriding.oid,
+            sub: 0,
+        })?;
     }
     cx.remove(ObjectId { database: Oid::INVALID, class: Class::Database, oid: database.oid, sub: 0 })
 }

@@ -120,7 +120,10 @@ fn dependents(objects: &DatabaseObjects, target: Target) -> Vec<(Target, Depende
     match target {
         Target::Schema(schema) => {
             for (oid, relation) in &objects.relations {
-                if relation.schema() == schema && !matches!(relation, Relation::Index(_)) && !is_owned(relation) {
+                if relation.schema() == schema
+                    && !matches!(relation, Relation::Index(_))
+                    && !is_owned(relation)
+                {
                     list.push((Target::Relation(*oid), Dependency::Normal));
                 }
             }
@@ -162,7 +165,8 @@ fn dependents(objects: &DatabaseObjects, target: Target) -> Vec<(Target, Depende
         },
         Target::Constraint(oid) => {
             if let Some(constraint) = objects.constraints.get(&oid)
-                && let ConstraintKind::PrimaryKey { index } | ConstraintKind::Unique { index } = constraint.kind
+                && let ConstraintKind::PrimaryKey { index } | ConstraintKind::Unique { index } =
+                    constraint.kind
             {
                 list.push((Target::Relation(index), Dependency::Auto));
             }
@@ -238,7 +242,8 @@ fn column_dependents(
         }
     }
     for constraint in objects.constraints_of(table) {
-        let foreign = matches!(constraint.kind, ConstraintKind::ForeignKey { referenced, .. } if referenced == table);
+        let foreign =
+            matches!(constraint.kind, ConstraintKind::ForeignKey { referenced, .. } if referenced == table);
         if constraint.columns.contains(&place) || (foreign && refers_to(constraint, place)) {
             list.push((Target::Constraint(constraint.oid), Dependency::Auto));
         }

@@ -1,8 +1,8 @@
 //! DROP.
 
+use super::DdlContext;
 use super::dependency::{DropPlan, Target, object_id};
 use super::names::{kind_of, quote, wrong_kind};
-use super::DdlContext;
 use crate::utility::Name;
 use crate::utility::alter::RelationKind;
 use catalog::object::{Class, ConstraintKind, Object, ObjectId, Table};
@@ -79,7 +79,8 @@ fn check_index(cx: &DdlContext<'_>, relation: &Relation) -> Result<()> {
                 if matches!(constraint.kind,
                     ConstraintKind::PrimaryKey { index: on } | ConstraintKind::Unique { index: on } if on == index.oid)
                 {
-                    let on = objects.relations.get(&index.table).map(|t| cx.shown_name(t)).unwrap_or_default();
+                    let on =
+                        objects.relations.get(&index.table).map(|t| cx.shown_name(t)).unwrap_or_default();
                     return refuse(
                         format!("index {}", cx.shown_name(relation)),
                         format!("constraint {} on table {on}", quote(&constraint.name)),
@@ -160,7 +161,12 @@ fn drop_comments(cx: &DdlContext<'_>, target: Target) -> Result<()> {
     };
     let objects = cx.objects();
     for (_, object, sub) in objects.comments.keys().filter(|(_, object, _)| *object == oid) {
-        cx.remove(ObjectId { database: cx.session.database(), class: Class::Comment, oid: *object, sub: *sub })?;
+        cx.remove(ObjectId {
+            database: cx.session.database(),
+            class: Class::Comment,
+            oid: *object,
+            sub: *sub,
+        })?;
     }
     Ok(())
 }

@@ -170,7 +170,9 @@ pub fn follow_sequence(cx: &DdlContext<'_>, old: &Sequence, new: &Sequence) -> R
     change_defaults(cx, &objects, |text| {
         rename_sequence(text, |parts| match parts {
             [name] if *name == old.name => Some(new_name.clone()),
-            [schema, name] if *name == old.name && Some(schema) == old_schema.as_ref() => Some(new_name.clone()),
+            [schema, name] if *name == old.name && Some(schema) == old_schema.as_ref() => {
+                Some(new_name.clone())
+            }
             _ => None,
         })
     })

@@ -6,9 +6,7 @@ use super::{DdlContext, build, create_table};
 use crate::bound::{CallForm, Expr};
 use crate::utility::Name;
 use crate::utility::table::{CreateIndex, IndexElement};
-use catalog::object::{
-    Constraint, ConstraintKind, Index, IndexColumn, IndexKey, Object, Table,
-};
+use catalog::object::{Constraint, ConstraintKind, Index, IndexColumn, IndexKey, Object, Table};
 use catalog::pg::{LOOKUP, PG_AM, PG_OPCLASS, Volatility};
 use catalog::types::{format_type, oid};
 use catalog::{Oid, Relation, Result, SqlError, SqlState};
@@ -240,7 +238,8 @@ fn require_immutable(expr: &Expr, what: &str) -> Result<()> {
 
 /// The most volatile thing in an expression.
 pub fn volatility(expr: &Expr) -> Volatility {
-    let all = |list: &mut dyn Iterator<Item = &Expr>| list.map(volatility).max().unwrap_or(Volatility::Immutable);
+    let all =
+        |list: &mut dyn Iterator<Item = &Expr>| list.map(volatility).max().unwrap_or(Volatility::Immutable);
     match expr {
         Expr::Call(call) => call.proc.volatility.max(all(&mut call.args.iter())),
         Expr::Distinct(call) | Expr::ScalarArray(call, _) => {
@@ -266,9 +265,16 @@ pub fn volatility(expr: &Expr) -> Volatility {
         // Text forms of dates and times hang on settings.
         Expr::IoCast(e, typ, ..) => {
             let stable = |t: Oid| {
-                matches!(t, oid::DATE | oid::TIMESTAMP | oid::TIMESTAMPTZ | oid::TIMETZ | oid::INTERVAL | oid::MONEY)
+                matches!(
+                    t,
+                    oid::DATE | oid::TIMESTAMP | oid::TIMESTAMPTZ | oid::TIMETZ | oid::INTERVAL | oid::MONEY
+                )
             };
-            let own = if stable(e.typ().oid) || stable(typ.oid) { Volatility::Stable } else { Volatility::Immutable };
+            let own = if stable(e.typ().oid) || stable(typ.oid) {
+                Volatility::Stable
+            } else {
+                Volatility::Immutable
+            };
             own.max(volatility(e))
         }
         Expr::ArrayCast(a, b, ..) => volatility(a).max(volatility(b)),
@@ -322,8 +328,17 @@ fn opclasses() -> impl Iterator<Item = OpclassRow> {
 fn operator_type(typ: Oid) -> Oid {
     match typ {
         oid::VARCHAR => oid::TEXT,
-        oid::REGPROC | oid::REGPROCEDURE | oid::REGOPER | oid::REGOPERATOR | oid::REGCLASS | oid::REGTYPE
-        | oid::REGCONFIG | oid::REGDICTIONARY | oid::REGNAMESPACE | oid::REGROLE | oid::REGCOLLATION => oid::OID,
+        oid::REGPROC
+        | oid::REGPROCEDURE
+        | oid::REGOPER
+        | oid::REGOPERATOR
+        | oid::REGCLASS
+        | oid::REGTYPE
+        | oid::REGCONFIG
+        | oid::REGDICTIONARY
+        | oid::REGNAMESPACE
+        | oid::REGROLE
+        | oid::REGCOLLATION => oid::OID,
         _ => match catalog::types::by_oid(typ) {
             Some(t) if t.is_array() => oid::ANYARRAY,
             _ => typ,
@@ -368,7 +383,9 @@ fn named_opclass(name: &Name, typ: Oid) -> Result<Oid> {
 pub fn comparable(a: Oid, b: Oid) -> bool {
     let family = |typ: Oid| {
         let wanted = operator_type(typ);
-        opclasses().find(|o| o.method == BTREE && o.default && (o.input == typ || o.input == wanted)).map(|o| o.family)
+        opclasses()
+            .find(|o| o.method == BTREE && o.default && (o.input == typ || o.input == wanted))
+            .map(|o| o.family)
     };
     let (a, b) = (operator_type(a), operator_type(b));
     match (family(a), family(b)) {
@@ -376,9 +393,9 @@ pub fn comparable(a: Oid, b: Oid) -> bool {
             a == b || LOOKUP.operators_named("=").any(|o| o.left == b && o.right == a)
         }
         // An implicit cast to the referenced type serves as well.
-        (Some(_), Some(_)) => LOOKUP
-            .cast(a, b)
-            .is_some_and(|cast| cast.context == catalog::pg::CastContext::Implicit),
+        (Some(_), Some(_)) => {
+            LOOKUP.cast(a, b).is_some_and(|cast| cast.context == catalog::pg::CastContext::Implicit)
+        }
         _ => false,
     }
 }
@@ -400,7 +417,8 @@ pub fn copy_indexes(cx: &DdlContext<'_>, table: &Table, copied: &[(Oid, Index)])
             IndexKey::Expression(_) => "expr",
         });
         let joined = if copy.primary { String::new() } else { join_columns(names) };
-        let name = cx.choose_relation_name(&table.name, &joined, label, table.schema, constraint.is_some())?;
+        let name =
+            cx.choose_relation_name(&table.name, &joined, label, table.schema, constraint.is_some())?;
         let fresh = new_index(cx, table, name.clone())?;
         let index = Index {
             oid: fresh.oid,
@@ -456,7 +474,11 @@ pub fn reindex(cx: &DdlContext<'_>, kind: &str, name: Option<&Name>) -> Result<(
         ("index", Some(name)) => {
             let relation = cx.relation(name)?;
             let Relation::Index(index) = &relation else {
-                return Err(super::names::wrong_kind(&relation, crate::utility::alter::RelationKind::Index, false));
+                return Err(super::names::wrong_kind(
+                    &relation,
+                    crate::utility::alter::RelationKind::Index,
+                    false,
+                ));
             };
             cx.lock_relation(index.table, TableLockMode::Share)?;
             let objects = cx.objects();
@@ -468,7 +490,11 @@ pub fn reindex(cx: &DdlContext<'_>, kind: &str, name: Option<&Name>) -> Result<(
         ("table", Some(name)) => {
             let relation = cx.relation(name)?;
             let Relation::Table(table) = &relation else {
-                return Err(super::names::wrong_kind(&relation, crate::utility::alter::RelationKind::Table, false));
+                return Err(super::names::wrong_kind(
+                    &relation,
+                    crate::utility::alter::RelationKind::Table,
+                    false,
+                ));
             };
             vec![Arc::clone(table)]
         }

@@ -133,7 +133,8 @@ impl DdlContext<'_> {
     /// A relation that must be there: 42P01 (also for a schema that is not there, as `RangeVarGetRelid` says it), 42501 for the
     /// system's own.
     pub fn relation(&self, name: &Name) -> Result<Relation> {
-        let missing = || SqlError::new(SqlState::UNDEFINED_TABLE, format!("relation \"{name}\" does not exist"));
+        let missing =
+            || SqlError::new(SqlState::UNDEFINED_TABLE, format!("relation \"{name}\" does not exist"));
         match self.find(name) {
             Ok(Some(Found::Own(relation))) => Ok(relation),
             Ok(Some(Found::System(_, system))) => Err(system_catalog(&system)),

@@ -5,16 +5,6 @@ use super::{DdlContext, create_table, names};
 use catalog::object::{Column, Constraint, ConstraintKind, Index, IndexKey, Object, Sequence, Table, View};
 use catalog::{Oid, Relation, Result, SqlError, SqlState};
 
-/// The object of a relation.
-pub fn object(relation: &Relation) -> Object {
-    match relation {
-        Relation::Table(r) => Object::Table((**r).clone()),
-        Relation::Index(r) => Object::Index((**r).clone()),
-        Relation::Sequence(r) => Object::Sequence((**r).clone()),
-        Relation::View(r) => Object::View((**r).clone()),
-    }
-}
-
 /// RENAME TO.
 pub fn rename(cx: &DdlContext<'_>, relation: &Relation, to: &str) -> Result<()> {
     if cx.claim_relation_name(relation.schema(), to)? {
@@ -100,9 +90,11 @@ pub fn set_schema(cx: &DdlContext<'_>, relation: &Relation, schema: &str) -> Res
             cx.put(Object::Sequence(new.clone()))?;
             follow_sequence(cx, old, &new)
         }
-        Relation::Index(index) => {
-            Err(names::wrong_kind(&Relation::Index(index.clone()), crate::utility::alter::RelationKind::Table, false))
-        }
+        Relation::Index(index) => Err(names::wrong_kind(
+            &Relation::Index(index.clone()),
+            crate::utility::alter::RelationKind::Table,
+            false,
+        )),
     }
 }
 

@@ -56,7 +56,11 @@ pub fn create_role(cx: &DdlContext<'_>, name: &str, options: &[RoleOption]) -> R
 
 fn find(cx: &DdlContext<'_>, name: &str) -> Result<Role> {
     let oid = cx.role(name)?;
-    cx.catalog().roles.get(&oid).map(|role| (**role).clone()).ok_or_else(|| SqlError::internal("role vanished"))
+    cx.catalog()
+        .roles
+        .get(&oid)
+        .map(|role| (**role).clone())
+        .ok_or_else(|| SqlError::internal("role vanished"))
 }
 
 /// ALTER ROLE with options.
@@ -100,7 +104,10 @@ pub fn drop_roles(cx: &DdlContext<'_>, names: &[String], if_exists: bool) -> Res
         if role.oid.0 < Oid::FIRST_NORMAL.0 {
             return Err(SqlError::new(
                 SqlState::DEPENDENT_OBJECTS_STILL_EXIST,
-                format!("cannot drop role {} because it is required by the database system", quote(&role.name)),
+                format!(
+                    "cannot drop role {} because it is required by the database system",
+                    quote(&role.name)
+                ),
             ));
         }
         let owned = owned_objects(cx, role.oid);
@@ -228,11 +235,26 @@ fn privileges_of(kind: &str) -> &'static [&'static str] {
 /// and owners, who may do everything anyway, and to nobody else.
 pub fn grant(cx: &DdlContext<'_>, grant: &Grant) -> Result<()> {
     if grant.kind == "ROLE" {
-        return Err(SqlError::unsupported(if grant.grant { "GRANT of role membership" } else { "REVOKE of role membership" }));
+        return Err(SqlError::unsupported(if grant.grant {
+            "GRANT of role membership"
+        } else {
+            "REVOKE of role membership"
+        }));
     }
     const ALL: [&str; 13] = [
-        "select", "insert", "update", "delete", "truncate", "references", "trigger", "execute", "usage", "create",
-        "temporary", "temp", "connect",
+        "select",
+        "insert",
+        "update",
+        "delete",
+        "truncate",
+        "references",
+        "trigger",
+        "execute",
+        "usage",
+        "create",
+        "temporary",
+        "temp",
+        "connect",
     ];
     let allowed = privileges_of(&grant.kind);
     for privilege in &grant.privileges {

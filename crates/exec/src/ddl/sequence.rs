@@ -42,7 +42,12 @@ pub fn exists(cx: &DdlContext<'_>, name: &str, if_not_exists: bool) -> Result<()
 }
 
 /// A sequence with PostgreSQL's defaults, not yet stored.
-pub fn new_sequence(cx: &DdlContext<'_>, schema: Oid, name: String, persistence: Persistence) -> Result<Sequence> {
+pub fn new_sequence(
+    cx: &DdlContext<'_>,
+    schema: Oid,
+    name: String,
+    persistence: Persistence,
+) -> Result<Sequence> {
     let id = cx.new_oid()?;
     Ok(Sequence {
         oid: id,
@@ -106,7 +111,10 @@ pub fn set_options(s: &mut Sequence, options: &SequenceOptions, new: bool) -> Re
         None => {}
     }
     if s.max < low || s.max > high {
-        return Err(invalid(format!("MAXVALUE ({}) is out of range for sequence data type {type_name}", s.max)));
+        return Err(invalid(format!(
+            "MAXVALUE ({}) is out of range for sequence data type {type_name}",
+            s.max
+        )));
     }
     match options.min {
         Some(Some(min)) => s.min = min,
@@ -115,7 +123,10 @@ pub fn set_options(s: &mut Sequence, options: &SequenceOptions, new: bool) -> Re
         None => {}
     }
     if s.min < low || s.min > high {
-        return Err(invalid(format!("MINVALUE ({}) is out of range for sequence data type {type_name}", s.min)));
+        return Err(invalid(format!(
+            "MINVALUE ({}) is out of range for sequence data type {type_name}",
+            s.min
+        )));
     }
     if s.min >= s.max {
         return Err(invalid(format!("MINVALUE ({}) must be less than MAXVALUE ({})", s.min, s.max)));
@@ -129,7 +140,10 @@ pub fn set_options(s: &mut Sequence, options: &SequenceOptions, new: bool) -> Re
         return Err(invalid(format!("START value ({}) cannot be less than MINVALUE ({})", s.start, s.min)));
     }
     if s.start > s.max {
-        return Err(invalid(format!("START value ({}) cannot be greater than MAXVALUE ({})", s.start, s.max)));
+        return Err(invalid(format!(
+            "START value ({}) cannot be greater than MAXVALUE ({})",
+            s.start, s.max
+        )));
     }
     if let Some(cache) = options.cache {
         if cache <= 0 {
@@ -154,7 +168,8 @@ fn owned_by(cx: &DdlContext<'_>, sequence: &Sequence, owner: &Name) -> Result<(O
             format!("sequence cannot be owned by relation \"{}\"", table.last()),
         ));
     };
-    let prerequisite = |message: &str| Err(SqlError::new(SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE, message));
+    let prerequisite =
+        |message: &str| Err(SqlError::new(SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE, message));
     if table.owner != sequence.owner {
         return prerequisite("sequence must have same owner as table it is linked to");
     }
@@ -184,7 +199,11 @@ pub fn alter_sequence(cx: &DdlContext<'_>, sequence: &Sequence, options: &Sequen
                 SqlState::FEATURE_NOT_SUPPORTED,
                 "cannot change ownership of identity sequence",
             )
-            .detail(format!("Sequence \"{}\" is linked to table \"{}\".", current.name, owner_table(cx, &current))));
+            .detail(format!(
+                "Sequence \"{}\" is linked to table \"{}\".",
+                current.name,
+                owner_table(cx, &current)
+            )));
         }
         changed.owned_by = match owner {
             None => None,
@@ -194,7 +213,10 @@ pub fn alter_sequence(cx: &DdlContext<'_>, sequence: &Sequence, options: &Sequen
     if let Some(restart) = options.restart {
         let value = restart.unwrap_or(changed.start);
         if value < changed.min {
-            return Err(invalid(format!("RESTART value ({value}) cannot be less than MINVALUE ({})", changed.min)));
+            return Err(invalid(format!(
+                "RESTART value ({value}) cannot be less than MINVALUE ({})",
+                changed.min
+            )));
         }
         if value > changed.max {
             return Err(invalid(format!(
@@ -207,10 +229,16 @@ pub fn alter_sequence(cx: &DdlContext<'_>, sequence: &Sequence, options: &Sequen
         // The place where it stands must fit the new bounds (`init_params`, "crosscheck RESTART").
         let (last, _) = cx.session.sequence_state(current.oid)?;
         if last < changed.min {
-            return Err(invalid(format!("RESTART value ({last}) cannot be less than MINVALUE ({})", changed.min)));
+            return Err(invalid(format!(
+                "RESTART value ({last}) cannot be less than MINVALUE ({})",
+                changed.min
+            )));
         }
         if last > changed.max {
-            return Err(invalid(format!("RESTART value ({last}) cannot be greater than MAXVALUE ({})", changed.max)));
+            return Err(invalid(format!(
+                "RESTART value ({last}) cannot be greater than MAXVALUE ({})",
+                changed.max
+            )));
         }
     }
     cx.put(Object::Sequence(changed))

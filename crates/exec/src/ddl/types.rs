@@ -13,7 +13,8 @@ pub fn resolve_type(name: &TypeName, schema_exists: impl Fn(&str) -> bool) -> Re
             Some(schema) => format!("{schema}.{}", name.name),
             None => name.name.clone(),
         };
-        SqlError::new(SqlState::UNDEFINED_OBJECT, format!("type \"{shown}\" does not exist")).at(name.position)
+        SqlError::new(SqlState::UNDEFINED_OBJECT, format!("type \"{shown}\" does not exist"))
+            .at(name.position)
     };
     let base = match name.schema.as_deref() {
         // A quoted or qualified name is the one in pg_type, none of the grammar's words.
@@ -81,7 +82,8 @@ fn modifier(base: &types::Type, name: &TypeName) -> Result<i32> {
 
 /// Interval fields and precision as `intervaltypmodin` packs them (`timestamp.h`: INTERVAL_MASK, INTERVAL_FULL_RANGE).
 fn interval(name: &TypeName) -> Result<i32> {
-    const BITS: [(&str, i32); 6] = [("month", 1), ("year", 2), ("day", 3), ("hour", 10), ("minute", 11), ("second", 12)];
+    const BITS: [(&str, i32); 6] =
+        [("month", 1), ("year", 2), ("day", 3), ("hour", 10), ("minute", 11), ("second", 12)];
     const ORDER: [&str; 6] = ["year", "month", "day", "hour", "minute", "second"];
     let range = match name.fields.split_once(" to ") {
         None if name.fields.is_empty() => 0x7fff,

@@ -49,10 +49,9 @@ pub fn create_view(cx: &DdlContext<'_>, create: &CreateView) -> Result<()> {
                 ..(**old).clone()
             }))
         }
-        Some(other) if create.replace => Err(SqlError::new(
-            SqlState::WRONG_OBJECT_TYPE,
-            format!("\"{}\" is not a view", other.name()),
-        )),
+        Some(other) if create.replace => {
+            Err(SqlError::new(SqlState::WRONG_OBJECT_TYPE, format!("\"{}\" is not a view", other.name())))
+        }
         _ if taken => super::sequence::exists(cx, name, false),
         _ => cx.put(Object::View(View {
             oid: cx.new_oid()?,
@@ -118,8 +117,11 @@ fn check_replacement(old: &View, new: &[Column]) -> Result<()> {
     }
     for (old, new) in old.columns.iter().zip(new) {
         if old.name != new.name {
-            return Err(invalid(format!("cannot change name of view column \"{}\" to \"{}\"", old.name, new.name))
-                .hint("Use ALTER VIEW ... RENAME COLUMN ... to change name of view column instead."));
+            return Err(invalid(format!(
+                "cannot change name of view column \"{}\" to \"{}\"",
+                old.name, new.name
+            ))
+            .hint("Use ALTER VIEW ... RENAME COLUMN ... to change name of view column instead."));
         }
         if old.typ != new.typ || old.typmod != new.typmod {
             return Err(invalid(format!(
