@@ -22,6 +22,8 @@ pub mod definitions;
 mod float;
 mod int;
 pub mod io;
+mod json;
+mod json_build;
 pub mod keywords;
 mod locks;
 mod math;
@@ -36,6 +38,7 @@ mod set;
 mod statistics;
 pub mod string;
 pub mod system;
+mod uuid;
 mod window;
 
 /// What an evaluation can reach. Made once per execution; the arena is reset by whoever drives the rows.
@@ -169,6 +172,9 @@ static FAMILIES: &[&[Entry]] = &[
     numeric::FUNCTIONS,
     math::FUNCTIONS,
     locks::FUNCTIONS,
+    json::FUNCTIONS,
+    json_build::FUNCTIONS,
+    uuid::FUNCTIONS,
     array::FUNCTIONS,
     regexp::FUNCTIONS,
     definitions::FUNCTIONS,
