@@ -18,6 +18,7 @@ mod binary;
 mod boolean;
 mod cast;
 mod compare;
+pub mod datetime;
 pub mod definitions;
 mod float;
 mod int;
@@ -172,6 +173,10 @@ static FAMILIES: &[&[Entry]] = &[
     numeric::FUNCTIONS,
     math::FUNCTIONS,
     locks::FUNCTIONS,
+    datetime::FUNCTIONS,
+    datetime::DATE_TIMESTAMP,
+    datetime::DATE_TIMESTAMPTZ,
+    datetime::TIMESTAMP_TIMESTAMPTZ,
     json::FUNCTIONS,
     json_build::FUNCTIONS,
     uuid::FUNCTIONS,
@@ -188,7 +193,7 @@ static BY_SOURCE: LazyLock<FxHashMap<&'static str, Implementation>> = LazyLock::
 
 /// Functions in LANGUAGE sql that are native here, by OID.
 static SQL_FAMILIES: &[&[(u32, Implementation)]] =
-    &[numeric::SQL_FUNCTIONS, string::SQL_FUNCTIONS, regexp::SQL_FUNCTIONS, definitions::SQL_FUNCTIONS];
+    &[numeric::SQL_FUNCTIONS, string::SQL_FUNCTIONS, regexp::SQL_FUNCTIONS, datetime::SQL_FUNCTIONS, definitions::SQL_FUNCTIONS];
 
 static BY_OID: LazyLock<FxHashMap<u32, Implementation>> =
     LazyLock::new(|| SQL_FAMILIES.iter().flat_map(|family| family.iter()).copied().collect());
