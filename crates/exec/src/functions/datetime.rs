@@ -139,8 +139,20 @@ fn series(cx: &EvalContext<'_>, a: &[Datum<'_>], kind: Kind, emit: &mut Emit<'_>
 fn date_against(date: i64, timestamp: i64, convert: impl Fn(i64) -> Result<i64>) -> Ordering {
     match convert(date) {
         Ok(converted) => converted.cmp(&timestamp),
-        Err(_) if date > 0 => if datetime::is_infinite(timestamp) && timestamp > 0 { Ordering::Less } else { Ordering::Greater },
-        Err(_) => if datetime::is_infinite(timestamp) && timestamp < 0 { Ordering::Greater } else { Ordering::Less },
+        Err(_) if date > 0 => {
+            if datetime::is_infinite(timestamp) && timestamp > 0 {
+                Ordering::Less
+            } else {
+                Ordering::Greater
+            }
+        }
+        Err(_) => {
+            if datetime::is_infinite(timestamp) && timestamp < 0 {
+                Ordering::Greater
+            } else {
+                Ordering::Less
+            }
+        }
     }
 }
 
@@ -164,28 +176,69 @@ fn timestamp_timestamptz(cx: &EvalContext<'_>, a: Datum<'_>, b: Datum<'_>) -> Or
 macro_rules! across {
     ($compare:path, $left:literal, $right:literal) => {
         &[
-            (concat!($left, "_eq_", $right), scalar(|cx, _, a| Ok(Datum::Bool($compare(cx, a[0], a[1]).is_eq())))),
-            (concat!($left, "_ne_", $right), scalar(|cx, _, a| Ok(Datum::Bool($compare(cx, a[0], a[1]).is_ne())))),
-            (concat!($left, "_lt_", $right), scalar(|cx, _, a| Ok(Datum::Bool($compare(cx, a[0], a[1]).is_lt())))),
-            (concat!($left, "_le_", $right), scalar(|cx, _, a| Ok(Datum::Bool($compare(cx, a[0], a[1]).is_le())))),
-            (concat!($left, "_gt_", $right), scalar(|cx, _, a| Ok(Datum::Bool($compare(cx, a[0], a[1]).is_gt())))),
-            (concat!($left, "_ge_", $right), scalar(|cx, _, a| Ok(Datum::Bool($compare(cx, a[0], a[1]).is_ge())))),
-            (concat!($left, "_cmp_", $right), scalar(|cx, _, a| Ok(Datum::Int($compare(cx, a[0], a[1]) as i64)))),
-            (concat!($right, "_eq_", $left), scalar(|cx, _, a| Ok(Datum::Bool($compare(cx, a[1], a[0]).is_eq())))),
-            (concat!($right, "_ne_", $left), scalar(|cx, _, a| Ok(Datum::Bool($compare(cx, a[1], a[0]).is_ne())))),
-            (concat!($right, "_lt_", $left), scalar(|cx, _, a| Ok(Datum::Bool($compare(cx, a[1], a[0]).is_gt())))),
-            (concat!($right, "_le_", $left), scalar(|cx, _, a| Ok(Datum::Bool($compare(cx, a[1], a[0]).is_ge())))),
-            (concat!($right, "_gt_", $left), scalar(|cx, _, a| Ok(Datum::Bool($compare(cx, a[1], a[0]).is_lt())))),
-            (concat!($right, "_ge_", $left), scalar(|cx, _, a| Ok(Datum::Bool($compare(cx, a[1], a[0]).is_le())))),
-            (concat!($right, "_cmp_", $left), scalar(|cx, _, a| Ok(Datum::Int($compare(cx, a[1], a[0]) as i64)))),
+            (
+                concat!($left, "_eq_", $right),
+                scalar(|cx, _, a| Ok(Datum::Bool($compare(cx, a[0], a[1]).is_eq()))),
+            ),
+            (
+                concat!($left, "_ne_", $right),
+                scalar(|cx, _, a| Ok(Datum::Bool($compare(cx, a[0], a[1]).is_ne()))),
+            ),
+            (
+                concat!($left, "_lt_", $right),
+                scalar(|cx, _, a| Ok(Datum::Bool($compare(cx, a[0], a[1]).is_lt()))),
+            ),
+            (
+                concat!($left, "_le_", $right),
+                scalar(|cx, _, a| Ok(Datum::Bool($compare(cx, a[0], a[1]).is_le()))),
+            ),
+            (
+                concat!($left, "_gt_", $right),
+                scalar(|cx, _, a| Ok(Datum::Bool($compare(cx, a[0], a[1]).is_gt()))),
+            ),
+            (
+                concat!($left, "_ge_", $right),
+                scalar(|cx, _, a| Ok(Datum::Bool($compare(cx, a[0], a[1]).is_ge()))),
+            ),
+            (
+                concat!($left, "_cmp_", $right),
+                scalar(|cx, _, a| Ok(Datum::Int($compare(cx, a[0], a[1]) as i64))),
+            ),
+            (
+                concat!($right, "_eq_", $left),
+                scalar(|cx, _, a| Ok(Datum::Bool($compare(cx, a[1], a[0]).is_eq()))),
+            ),
+            (
+                concat!($right, "_ne_", $left),
+                scalar(|cx, _, a| Ok(Datum::Bool($compare(cx, a[1], a[0]).is_ne()))),
+            ),
+            (
+                concat!($right, "_lt_", $left),
+                scalar(|cx, _, a| Ok(Datum::Bool($compare(cx, a[1], a[0]).is_gt()))),
+            ),
+            (
+                concat!($right, "_le_", $left),
+                scalar(|cx, _, a| Ok(Datum::Bool($compare(cx, a[1], a[0]).is_ge()))),
+            ),
+            (
+                concat!($right, "_gt_", $left),
+                scalar(|cx, _, a| Ok(Datum::Bool($compare(cx, a[1], a[0]).is_lt()))),
+            ),
+            (
+                concat!($right, "_ge_", $left),
+                scalar(|cx, _, a| Ok(Datum::Bool($compare(cx, a[1], a[0]).is_le()))),
+            ),
+            (
+                concat!($right, "_cmp_", $left),
+                scalar(|cx, _, a| Ok(Datum::Int($compare(cx, a[1], a[0]) as i64))),
+            ),
         ]
     };
 }
 
 pub(super) const DATE_TIMESTAMP: &[Entry] = across!(date_timestamp, "date", "timestamp");
 pub(super) const DATE_TIMESTAMPTZ: &[Entry] = across!(date_timestamptz, "date", "timestamptz");
-pub(super) const TIMESTAMP_TIMESTAMPTZ: &[Entry] =
-    across!(timestamp_timestamptz, "timestamp", "timestamptz");
+pub(super) const TIMESTAMP_TIMESTAMPTZ: &[Entry] = across!(timestamp_timestamptz, "timestamp", "timestamptz");
 
 const SCALE: Implementation = scalar(|cx, types, a| match arg_type(types, 0)?.apply_typmod {
     Some(apply) => apply(a[0], int32(a[1]), true, cx.arena),
@@ -225,7 +278,10 @@ pub(super) const FUNCTIONS: &[Entry] = &[
             arith::timestamp_minus_interval(start, a[1].as_interval()).map(Datum::Int)
         }),
     ),
-    ("datetime_timestamp", scalar(|_, _, a| arith::date_plus_time(a[0].as_int(), a[1].as_int()).map(Datum::Int))),
+    (
+        "datetime_timestamp",
+        scalar(|_, _, a| arith::date_plus_time(a[0].as_int(), a[1].as_int()).map(Datum::Int)),
+    ),
     (
         "datetimetz_timestamptz",
         scalar(|_, _, a| arith::date_plus_timetz(a[0].as_int(), timetz(a[1])).map(Datum::Int)),
@@ -448,7 +504,10 @@ pub(super) const FUNCTIONS: &[Entry] = &[
     ),
     ("time_part", scalar(|_, _, a| double(extract::extract_time(a[0].as_str(), a[1].as_int())?))),
     ("timetz_part", scalar(|_, _, a| double(extract::extract_timetz(a[0].as_str(), timetz(a[1]))?))),
-    ("interval_part", scalar(|_, _, a| double(extract::extract_interval(a[0].as_str(), a[1].as_interval())?))),
+    (
+        "interval_part",
+        scalar(|_, _, a| double(extract::extract_interval(a[0].as_str(), a[1].as_interval())?)),
+    ),
     (
         "timestamp_trunc",
         scalar(|_, _, a| extract::trunc_timestamp(a[0].as_str(), a[1].as_int()).map(Datum::Int)),
@@ -481,7 +540,10 @@ pub(super) const FUNCTIONS: &[Entry] = &[
     // Making.
     ("float8_timestamptz", scalar(|_, _, a| arith::timestamptz_of_epoch(a[0].as_float()).map(Datum::Int))),
     ("make_date", scalar(|_, _, a| arith::make_date(int32(a[0]), int32(a[1]), int32(a[2])).map(Datum::Int))),
-    ("make_time", scalar(|_, _, a| arith::make_time(int32(a[0]), int32(a[1]), a[2].as_float()).map(Datum::Int))),
+    (
+        "make_time",
+        scalar(|_, _, a| arith::make_time(int32(a[0]), int32(a[1]), a[2].as_float()).map(Datum::Int)),
+    ),
     ("make_timestamp", scalar(|_, _, a| make_timestamp(a).map(Datum::Int))),
     (
         "make_timestamptz",

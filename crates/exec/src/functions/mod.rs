@@ -192,8 +192,13 @@ static BY_SOURCE: LazyLock<FxHashMap<&'static str, Implementation>> = LazyLock::
 });
 
 /// Functions in LANGUAGE sql that are native here, by OID.
-static SQL_FAMILIES: &[&[(u32, Implementation)]] =
-    &[numeric::SQL_FUNCTIONS, string::SQL_FUNCTIONS, regexp::SQL_FUNCTIONS, datetime::SQL_FUNCTIONS, definitions::SQL_FUNCTIONS];
+static SQL_FAMILIES: &[&[(u32, Implementation)]] = &[
+    numeric::SQL_FUNCTIONS,
+    string::SQL_FUNCTIONS,
+    regexp::SQL_FUNCTIONS,
+    datetime::SQL_FUNCTIONS,
+    definitions::SQL_FUNCTIONS,
+];
 
 static BY_OID: LazyLock<FxHashMap<u32, Implementation>> =
     LazyLock::new(|| SQL_FAMILIES.iter().flat_map(|family| family.iter()).copied().collect());
