@@ -42,8 +42,10 @@ fn run() -> Result<(), String> {
     let mut signals =
         Signals::new([SIGINT, SIGTERM]).map_err(|e| format!("could not handle signals: {e}"))?;
     let listener = Listener::bind(&config.listen)?;
-    let options =
-        EngineOptions { data_dir: config.data_dir.clone(), max_connections: config.max_connections };
+    let options = EngineOptions {
+        max_connections: config.max_connections,
+        ..EngineOptions::new(config.data_dir.clone())
+    };
     let engine = Engine::open(options).map_err(|error| {
         let detail = error.fields().detail.as_ref().map(|d| format!("\n{d}")).unwrap_or_default();
         format!(

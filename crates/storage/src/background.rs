@@ -84,6 +84,11 @@ impl Signals {
         Ok(())
     }
 
+    /// Whether nobody has committed for as long as `time`.
+    pub(crate) fn is_quiet(&self, time: Duration) -> bool {
+        self.state.lock().last_commit.is_none_or(|last| last.elapsed() > time)
+    }
+
     /// Notes that a checkpoint takes up all commits so far.
     pub(crate) fn checkpoint_begins(&self) {
         let mut state = self.state.lock();

@@ -1,15 +1,20 @@
 //! The checkpoint: everything committed so far goes from the delta to the base, while commits go on.
 //!
 //! Freeze (under the order of commits, a moment): the active delta becomes the frozen one, a fresh one takes its place.
-//! Write: the newest version of each key, in key order, in one LMDB transaction, together with the timestamp, the place in
-//! the log from which to replay, sequences and row counts. Swap (a moment again): readers get the new base, without the
-//! frozen delta. Readers with an older view keep the older base. A crash at any point leaves either the old base with the log
-//! that goes with it, or the new one with the log that goes with that.
+//! Write: the newest version of each key, in key order, then the timestamp, the place in the log from which to replay,
+//! sequences and row counts. Swap (a moment again): readers get the new base, without the frozen delta. Readers with an older
+//! view keep the older base.
+//!
+//! The writing is cut into several LMDB transactions with pauses between them, since a device that is handed hundreds of
+//! megabytes at once makes every commit's sync wait behind them. The note with timestamp and place in the log is in the last.
+//! A crash before that leaves a base that is ahead of its note in some keys; replay, which begins at the note, writes each of
+//! these keys again. So the base and the log always add up to the same rows.
 
 use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Instant;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use crate::base::{Base, BaseWriter, Generation};
 use crate::core::Core;
@@ -26,6 +31,15 @@ use crate::view::Published;
 const VERSION: u32 = 1;
 const CHECKPOINT_KEY: &[u8] = b"checkpoint";
 const STATISTICS_PREFIX: &[u8] = b"rows";
+
+/// Roughly the bytes of pages that one transaction of a checkpoint writes.
+const PART_BYTES: usize = 4 << 20;
+/// What a scattered row costs: its page is written with few others of its kind.
+const SCATTERED_BYTES: usize = 1 << 10;
+/// The longest pause between two transactions.
+const PAUSE_MAX: Duration = Duration::from_millis(25);
+/// No pause when nobody has committed for this long.
+const QUIET: Duration = Duration::from_millis(20);
 
 /// What one checkpoint is to write.
 pub(crate) struct Frozen {
@@ -60,7 +74,15 @@ pub(crate) struct CheckpointNote {
 }
 
 impl Core {
-    /// Runs one checkpoint, waiting for one that is under way.
+    /// Runs one checkpoint while somebody waits for it, so without pauses. Waits for one that is under way.
+    pub(crate) fn checkpoint_now(&self) -> Result<(), StoreError> {
+        self.hurry.fetch_add(1, Ordering::Relaxed);
+        let result = self.checkpoint();
+        self.hurry.fetch_sub(1, Ordering::Relaxed);
+        result
+    }
+
+    /// Runs one checkpoint.
     pub(crate) fn checkpoint(&self) -> Result<(), StoreError> {
         let mut frozen = self.checkpoint.lock();
         let result = self.checkpoint_frozen(&mut frozen);
@@ -127,20 +149,11 @@ impl Core {
     }
 
     fn write_frozen(&self, work: &Frozen) -> Result<(), StoreError> {
-        let mut writer = self.base.writer()?;
         let relations = work.relations();
-        for relation in relations.iter().copied() {
-            if work.drops.contains(&relation) {
-                continue;
-            }
-            let mut merge = Merge::new(work.sources(relation), Direction::Forward)?;
-            while let Some((key, value)) = merge.next_version()? {
-                match value {
-                    Some(value) => writer.put(relation, key, value)?,
-                    None => writer.delete(relation, key)?,
-                }
-            }
+        for relation in relations.iter().copied().filter(|relation| !work.drops.contains(relation)) {
+            self.write_relation(work, relation)?;
         }
+        let mut writer = self.base.writer()?;
         for relation in &work.drops {
             writer.delete_relation(*relation)?;
             writer.delete(RelationId::META, &statistics_key(*relation))?;
@@ -162,6 +175,41 @@ impl Core {
         };
         note.put(&mut writer)?;
         writer.commit()
+    }
+
+    /// Writes one relation's rows, in parts.
+    fn write_relation(&self, work: &Frozen, relation: RelationId) -> Result<(), StoreError> {
+        let bulk = work.runs.iter().any(|(_, run)| run.relation(relation).is_some());
+        let row_bytes_min = if bulk { 0 } else { SCATTERED_BYTES };
+        let mut merge = Merge::new(work.sources(relation), Direction::Forward)?;
+        let mut more = true;
+        while more {
+            let begun = Instant::now();
+            let mut writer = self.base.writer()?;
+            let mut written = 0;
+            while written < PART_BYTES {
+                let Some((key, value)) = merge.next_version()? else {
+                    more = false;
+                    break;
+                };
+                match value {
+                    Some(value) => writer.put(relation, key, value)?,
+                    None => writer.delete(relation, key)?,
+                }
+                written += row_bytes_min.max(key.len() + value.map_or(0, <[u8]>::len));
+            }
+            writer.commit()?;
+            self.pause(begun.elapsed());
+        }
+        Ok(())
+    }
+
+    /// Leaves the device to commits for as long as the checkpoint has just used it, unless it is needed soon, or by nobody.
+    fn pause(&self, used: Duration) {
+        let pressed = self.delta_bytes.load(Ordering::Relaxed) > 2 * self.options.checkpoint_bytes;
+        if self.hurry.load(Ordering::Relaxed) == 0 && !pressed && !self.signals.is_quiet(QUIET) {
+            thread::sleep(used.min(PAUSE_MAX));
+        }
     }
 
     /// Lets readers have the new base, and the log its files back.

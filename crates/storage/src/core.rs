@@ -42,6 +42,8 @@ pub(crate) struct Core {
     /// What the delta takes in memory, large commits included.
     pub(crate) delta_bytes: AtomicUsize,
     pub(crate) closed: AtomicBool,
+    /// How many callers wait for a checkpoint.
+    pub(crate) hurry: AtomicUsize,
     /// States of the base that may still be read, oldest first.
     pub(crate) generations: Mutex<Vec<Weak<Generation>>>,
     /// One checkpoint at a time; holds what a failed one has left to be written.

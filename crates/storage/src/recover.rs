@@ -96,6 +96,7 @@ pub(crate) fn open(directory: &Path, mut options: StoreOptions) -> Result<Core, 
         signals: Default::default(),
         delta_bytes: AtomicUsize::new(bytes),
         closed: AtomicBool::new(false),
+        hurry: AtomicUsize::new(0),
         generations: Mutex::new(vec![Arc::downgrade(&generation)]),
         checkpoint: Mutex::new(None),
     };

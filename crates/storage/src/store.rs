@@ -142,7 +142,7 @@ impl Store {
 
     /// Moves everything committed so far to the base, and waits for that.
     pub fn checkpoint(&self) -> Result<(), StoreError> {
-        self.core().checkpoint()
+        self.core().checkpoint_now()
     }
 
     /// What the store has done since it was opened.

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use storage::*;
-use support::{Fault, TestDisk, directory, quiet};
+use support::{Fault, TestDisk, new_directory, quiet};
 
 const ROWS: RelationId = RelationId::FIRST_USER;
 const INDEX: RelationId = RelationId(RelationId::FIRST_USER.0 + 1);
@@ -92,7 +92,7 @@ fn check(store: &Store, done: u32) -> u32 {
 #[test]
 fn every_failing_operation_leaves_what_was_acknowledged() {
     let whole = TestDisk::default();
-    let directory = directory();
+    let directory = new_directory();
     let store = Store::open(directory.path(), quiet(&whole)).unwrap();
     assert_eq!(script(&store).0, 40);
     drop(store);
@@ -106,7 +106,7 @@ fn every_failing_operation_leaves_what_was_acknowledged() {
             (Fault::Tear, true, false),
             (Fault::Tear, false, true),
         ] {
-            let directory = directory();
+            let directory = new_directory();
             let disk = TestDisk::default();
             disk.fail_at(at, fault, stays_dead);
             let done = match Store::open(directory.path(), quiet(&disk)) {
@@ -146,7 +146,7 @@ fn every_failing_operation_leaves_what_was_acknowledged() {
 #[test]
 fn relaxed_commits_may_go_but_only_from_the_end() {
     for lose in [false, true] {
-        let directory = directory();
+        let directory = new_directory();
         let disk = TestDisk::default();
         let mut options = quiet(&disk);
         options.flush_interval = std::time::Duration::from_secs(3_600);
@@ -164,7 +164,7 @@ fn relaxed_commits_may_go_but_only_from_the_end() {
 
 #[test]
 fn a_full_disk_fails_one_commit_only() {
-    let directory = directory();
+    let directory = new_directory();
     let disk = TestDisk::default();
     let store = Store::open(directory.path(), quiet(&disk)).unwrap();
     commit(&store, 0, Durability::Synced).unwrap();
@@ -185,7 +185,7 @@ fn a_full_disk_fails_one_commit_only() {
 
 /// A store with `commits` commits in its log, closed as by a crash.
 fn crashed(commits: u32) -> (tempfile::TempDir, TestDisk) {
-    let directory = directory();
+    let directory = new_directory();
     let disk = TestDisk::default();
     let store = Store::open(directory.path(), quiet(&disk)).unwrap();
     (0..commits).for_each(|number| commit(&store, number, Durability::Synced).unwrap());
@@ -247,7 +247,7 @@ fn a_torn_tail_is_the_end_and_damage_before_it_is_refused() {
 
 #[test]
 fn recycled_files_do_not_bring_old_records_back() {
-    let directory = directory();
+    let directory = new_directory();
     let disk = TestDisk::default();
     let mut done = 0;
     for round in 0..8 {
@@ -271,7 +271,7 @@ fn recycled_files_do_not_bring_old_records_back() {
 #[test]
 fn another_stores_log_is_refused() {
     let (directory, disk) = crashed(3);
-    let other = directory();
+    let other = new_directory();
     let other_disk = TestDisk::default();
     drop(Store::open(other.path(), quiet(&other_disk)).unwrap());
     // The same file names, another store's bytes.
@@ -289,7 +289,7 @@ fn another_stores_log_is_refused() {
 
 #[test]
 fn a_directory_belongs_to_one() {
-    let directory = directory();
+    let directory = new_directory();
     let disk = TestDisk::default();
     let store = Store::open(directory.path(), quiet(&disk)).unwrap();
     let second = Store::open(directory.path(), quiet(&disk));
@@ -306,7 +306,7 @@ fn a_directory_belongs_to_one() {
 
 #[test]
 fn sequences_and_numbers_never_repeat() {
-    let directory = directory();
+    let directory = new_directory();
     let disk = TestDisk::default();
     let spec = SequenceSpec { start: 1, increment: 1, minimum: 1, maximum: i64::MAX, cycle: false };
     let id = SequenceId(20_000);
@@ -346,7 +346,7 @@ fn sequences_and_numbers_never_repeat() {
 
 #[test]
 fn the_hook_is_called_with_each_commit_of_the_catalog() {
-    let directory = directory();
+    let directory = new_directory();
     let disk = TestDisk::default();
     let store = Store::open(directory.path(), quiet(&disk)).unwrap();
     store.set_publish_hook(
@@ -371,7 +371,7 @@ fn the_hook_is_called_with_each_commit_of_the_catalog() {
 
 #[test]
 fn concurrent_commits_share_syncs() {
-    let directory = directory();
+    let directory = new_directory();
     let options = StoreOptions { segment_bytes: 1 << 20, ..StoreOptions::default() };
     let store = Store::open(directory.path(), options).unwrap();
     std::thread::scope(|scope| {

@@ -8,7 +8,7 @@ use std::ops::Bound;
 
 use proptest::prelude::*;
 use storage::*;
-use support::{TestDisk, directory, quiet};
+use support::{TestDisk, new_directory, quiet};
 
 type Write = (u32, Vec<u8>, Option<Vec<u8>>);
 type Model = BTreeMap<(RelationId, Vec<u8>), Vec<u8>>;
@@ -142,7 +142,7 @@ fn write(transaction: &mut Transaction, model: &mut Model, writes: &[Write]) {
 }
 
 fn run(steps: Vec<Step>) {
-    let directory = directory();
+    let directory = new_directory();
     let disk = TestDisk::default();
     let options = StoreOptions { segment_bytes: 64 << 10, ..quiet(&disk) };
     let mut store = Store::open(directory.path(), options.clone()).unwrap();

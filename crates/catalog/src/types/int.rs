@@ -96,15 +96,19 @@ pub fn parse(text: &str, low: i64, high: i64, type_name: &str) -> Result<i64> {
         [b'+', rest @ ..] => (false, rest),
         all => (false, all),
     };
-    if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
-        return Err(SqlError::invalid_text(type_name, text));
-    }
+    // What overflows is out of range, whatever follows it: PostgreSQL notices while it reads the digits. oid is read by
+    // strtoul, which gives up beyond 64 bits.
+    let limit = if low < 0 { -i128::from(low) } else { i128::from(u64::MAX) };
     let mut value: i128 = 0;
-    for digit in digits {
+    let count = digits.iter().take_while(|digit| digit.is_ascii_digit()).count();
+    for digit in digits.iter().take(count) {
         value = value * 10 + i128::from(digit - b'0');
-        if value > i128::from(u64::MAX) {
+        if value > limit {
             return Err(SqlError::text_out_of_range(type_name, text));
         }
+    }
+    if count == 0 || count < digits.len() {
+        return Err(SqlError::invalid_text(type_name, text));
     }
     let value = if negative { -value } else { value };
     match i64::try_from(value) {

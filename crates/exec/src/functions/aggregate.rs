@@ -1,7 +1,9 @@
 //! Aggregates: count, sum, avg, min and max, booleans and bits, string_agg. Compare the transition functions in `int8.c`,
 //! `float.c`, `varlena.c`. Those over numeric are in `numeric_aggregate`, statistics in `statistics`.
 
-use super::{Accumulator, AggregateFn, EvalContext, Implementation, array, numeric_aggregate, statistics};
+use super::{
+    Accumulator, AggregateFn, EvalContext, Implementation, array, json_build, numeric_aggregate, statistics,
+};
 use catalog::pg::Proc;
 use catalog::types::{self, Type, oid};
 use catalog::{Datum, Interval, Oid, Result, SqlError, Value};
@@ -38,6 +40,7 @@ pub(super) fn find(proc: &Proc) -> Option<Implementation> {
         }
         ("sum", oid::INTERVAL) => aggregate(|_, _| Ok(Box::new(IntervalTotal::<false>::default()))),
         ("avg", oid::INTERVAL) => aggregate(|_, _| Ok(Box::new(IntervalTotal::<true>::default()))),
+        ("json_agg" | "json_object_agg", _) => return json_build::find_aggregate(&proc.name),
         ("array_agg", _) => return Some(array::find_aggregate(first)),
         (name, _) => {
             numeric_aggregate::find(name, first).or_else(|| statistics::find(name, first, proc.args.len()))?

@@ -18,10 +18,13 @@ mod binary;
 mod boolean;
 mod cast;
 mod compare;
+pub mod datetime;
 pub mod definitions;
 mod float;
 mod int;
 pub mod io;
+mod json;
+mod json_build;
 pub mod keywords;
 mod locks;
 mod math;
@@ -36,6 +39,7 @@ mod set;
 mod statistics;
 pub mod string;
 pub mod system;
+mod uuid;
 mod window;
 
 /// What an evaluation can reach. Made once per execution; the arena is reset by whoever drives the rows.
@@ -169,6 +173,13 @@ static FAMILIES: &[&[Entry]] = &[
     numeric::FUNCTIONS,
     math::FUNCTIONS,
     locks::FUNCTIONS,
+    datetime::FUNCTIONS,
+    datetime::DATE_TIMESTAMP,
+    datetime::DATE_TIMESTAMPTZ,
+    datetime::TIMESTAMP_TIMESTAMPTZ,
+    json::FUNCTIONS,
+    json_build::FUNCTIONS,
+    uuid::FUNCTIONS,
     array::FUNCTIONS,
     regexp::FUNCTIONS,
     definitions::FUNCTIONS,
@@ -181,8 +192,13 @@ static BY_SOURCE: LazyLock<FxHashMap<&'static str, Implementation>> = LazyLock::
 });
 
 /// Functions in LANGUAGE sql that are native here, by OID.
-static SQL_FAMILIES: &[&[(u32, Implementation)]] =
-    &[numeric::SQL_FUNCTIONS, string::SQL_FUNCTIONS, regexp::SQL_FUNCTIONS, definitions::SQL_FUNCTIONS];
+static SQL_FAMILIES: &[&[(u32, Implementation)]] = &[
+    numeric::SQL_FUNCTIONS,
+    string::SQL_FUNCTIONS,
+    regexp::SQL_FUNCTIONS,
+    datetime::SQL_FUNCTIONS,
+    definitions::SQL_FUNCTIONS,
+];
 
 static BY_OID: LazyLock<FxHashMap<u32, Implementation>> =
     LazyLock::new(|| SQL_FAMILIES.iter().flat_map(|family| family.iter()).copied().collect());

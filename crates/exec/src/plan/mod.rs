@@ -15,6 +15,11 @@ pub mod target;
 pub mod walk;
 mod window;
 
+#[cfg(test)]
+mod fixture;
+#[cfg(test)]
+mod tests;
+
 use crate::bound::{ColumnRef, Expr, IndexRule, Query, SqlType};
 use crate::environment::Environment;
 use catalog::object::{Index, IndexKey, Table};

@@ -183,7 +183,7 @@ impl DiskFile for TestFile {
 
 /// A directory for a store. In memory where the system has that: these tests are about the log, which lies on a
 /// [`TestDisk`] anyway, and the base would only spend their time syncing.
-pub fn directory() -> tempfile::TempDir {
+pub fn new_directory() -> tempfile::TempDir {
     let memory = Path::new("/dev/shm");
     match memory.is_dir() {
         true => tempfile::tempdir_in(memory).unwrap(),
