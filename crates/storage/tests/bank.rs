@@ -47,7 +47,7 @@ fn transfer(store: &Store, state: &mut u64, thread: u64, at: u64) {
         let value = (balance(&value) + change).to_be_bytes();
         transaction.put(ACCOUNTS, &key, &[&value[..], &[0; 50]].concat()).unwrap();
     }
-    let rows = if at % 40 == 0 { 9_000 } else { 1 };
+    let rows = if at.is_multiple_of(40) { 9_000 } else { 1 };
     for row in 0..rows {
         let key = [thread.to_be_bytes(), at.to_be_bytes(), u64::to_be_bytes(row)].concat();
         transaction.insert(HISTORY, &key, b"").unwrap();
