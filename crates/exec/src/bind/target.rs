@@ -226,7 +226,6 @@ fn figure(expr: &ast::Expr) -> Option<(String, u8)> {
             ast::SqlValue::CurrentCatalog => "current_catalog",
             ast::SqlValue::CurrentSchema => "current_schema",
         }),
-        ExprKind::Literal(ast::Literal::Bool(_)) => Some(("bool".into(), 1)),
         ExprKind::Literal(_)
         | ExprKind::Column(_, true)
         | ExprKind::Param(_)
