@@ -464,7 +464,8 @@ impl Scope<'_> {
                 return Err(SqlError::new(SqlState::GROUPING_ERROR, message).at(position));
             }
         }
-        let args: Result<Vec<(Expr, u32)>> = items.iter().map(|e| Ok((self.expr(e)?, e.leftmost()))).collect();
+        let args: Result<Vec<(Expr, u32)>> =
+            items.iter().map(|e| Ok((self.expr(e)?, e.leftmost()))).collect();
         let mut list = self.groupings.borrow_mut();
         list.push(args?);
         // The place in `groupings`, marked by the top bit; `group.rs` puts the keys in.

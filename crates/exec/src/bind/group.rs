@@ -5,7 +5,8 @@ use super::scope::{Clause, Scope};
 use super::target::Target;
 use super::visit;
 use crate::bound::{
-    Body, ColumnRef, Distinct, EntryColumn, Expr, FromItem, Query, QueryColumn, RangeEntry, Select, Source, SqlType,
+    Body, ColumnRef, Distinct, EntryColumn, Expr, FromItem, Query, QueryColumn, RangeEntry, Select, Source,
+    SqlType,
 };
 use crate::parse::ast;
 use catalog::object::ConstraintKind;
@@ -275,10 +276,10 @@ impl Scope<'_> {
             };
             match key {
                 Some(place) if level == 0 => *e = Expr::GroupKey(place, column.typ),
-                Some(_) => {
-                    failed = Some(SqlError::unsupported(
-                        "a subquery that uses a grouping column of the query around",
-                    ));
+                Some(place) => {
+                    self.used_below.set(true);
+                    column.entry = KEYS;
+                    column.column = place as u16;
                 }
                 None => failed = Some(self.ungrouped(column.entry, column.column, level > 0)),
             }

@@ -557,7 +557,8 @@ impl Scope<'_> {
 
 fn distinct_on_error(list: &[ast::Expr], place: usize) -> SqlError {
     let message = "SELECT DISTINCT ON expressions must match initial ORDER BY expressions";
-    SqlError::new(SqlState::INVALID_COLUMN_REFERENCE, message).at(list.get(place).map_or(0, ast::Expr::leftmost))
+    SqlError::new(SqlState::INVALID_COLUMN_REFERENCE, message)
+        .at(list.get(place).map_or(0, ast::Expr::leftmost))
 }
 
 fn lock_query(query: &mut Query, clause: &ast::Locking) {

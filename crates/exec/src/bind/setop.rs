@@ -33,7 +33,11 @@ impl Binder<'_> {
         for (arm, number) in [(&left_bound, 1), (&right_bound, 2)] {
             let entry = RangeEntry {
                 alias: format!("*SELECT* {number}"),
-                columns: arm.columns.iter().map(|c| EntryColumn { name: c.name.clone(), typ: c.typ }).collect(),
+                columns: arm
+                    .columns
+                    .iter()
+                    .map(|c| EntryColumn { name: c.name.clone(), typ: c.typ })
+                    .collect(),
                 source: Source::Given,
                 lateral: false,
             };

@@ -112,7 +112,7 @@ impl Scope<'_> {
         for target in targets {
             if target.expr.typ().oid == oid::UNKNOWN {
                 let expr = std::mem::replace(&mut target.expr, Expr::Grouping(Vec::new()));
-                target.expr = self.settle_unknown(expr)?;
+                target.expr = self.settle_unknown_at(expr, target.position)?;
             }
         }
         Ok(())

@@ -4,7 +4,8 @@ use super::*;
 use crate::environment::{Activity, PreparedInfo};
 use crate::parse::parse;
 use catalog::object::{
-    Column, Constraint, ConstraintKind, Identity, Index, IndexColumn, IndexKey, Object, Persistence, Schema, Sequence, Table, View,
+    Column, Constraint, ConstraintKind, Identity, Index, IndexColumn, IndexKey, Object, Persistence, Schema,
+    Sequence, Table, View,
 };
 use catalog::types::oid;
 use catalog::{Catalog, Value};
@@ -240,7 +241,13 @@ pub(crate) fn session() -> Session {
         Object::Table(generated),
         Object::Index(index(16403, "t_pkey", 16400, &[0], true)),
         Object::Index(index(16413, "u_ax", 16410, &[0, 1], false)),
-        Object::Constraint(constraint(16404, "t_pkey", 16400, vec![0], ConstraintKind::PrimaryKey { index: Oid(16403) })),
+        Object::Constraint(constraint(
+            16404,
+            "t_pkey",
+            16400,
+            vec![0],
+            ConstraintKind::PrimaryKey { index: Oid(16403) },
+        )),
         Object::Constraint(constraint(16424, "gen_v_check", 16420, vec![1], check)),
         Object::Sequence(sequence(16430, "s", None)),
         Object::Sequence(sequence(16431, "gen_id_seq", Some((Oid(16420), 0, true)))),
@@ -284,7 +291,10 @@ fn statements_bind_as_in_postgresql() {
         let Some((sql, expected)) = line.split_once('\t') else { continue };
         let expected = expected.replace("\\\\", "\\");
         let got = answer(sql, &session);
-        if got.contains("is not supported") && got.contains("0A000") && KNOWN_GAPS.iter().any(|gap| got.contains(gap)) {
+        if got.contains("is not supported")
+            && got.contains("0A000")
+            && KNOWN_GAPS.iter().any(|gap| got.contains(gap))
+        {
             continue;
         }
         // Row types have other OIDs here.

@@ -159,7 +159,6 @@ insert into gen (id, v) overriding system value values (1, 2) returning *
 insert into gen values (default, 5, default)
 insert into t (a) values (1) on conflict do nothing
 insert into t (a, b) values (1, 'x') on conflict (a) do update set b = excluded.b where t.a > 0 returning b
-insert into t (a, b) values (1, 'x') on conflict (b) do nothing
 insert into t (a, b) values (1, 'x') on conflict do update set b = 'x'
 insert into u (a, x) values (1, 2) on conflict (x, a) do update set y = excluded.y
 insert into t (a) values (1) on conflict on constraint t_pkey do nothing
@@ -270,3 +269,217 @@ select mod(a, 2), power(a, 2), random() from t
 select oid from t
 select ctid from t where false
 select tableoid from t
+select b, sum(a), (select max(x) from u where u.a = sum(t.a)) from t group by b having exists (select 1 from u where u.y = t.b) order by b
+select count(*) over (), sum(sum(a)) over (order by b) from t group by b
+select (select a from u limit 1) from t group by t.a
+select a from t where exists (select 1 from u where u.a = t.a and exists (select 1 from t t2 where t2.a = t.a and t2.a = u.a))
+select * from t where (select count(*) from u where u.a = t.a) > 1 order by (select 1)
+with q as (select a, count(*) as n from t group by a) select q.n, (select n from q q2 where q2.a = q.a) from q
+select sum(a) + (select count(*) from u) from t
+select lower(b), count(*) from t group by lower(b) order by lower(b)
+select a, b from t group by a, b having b > 'x'
+select a as z from t group by z
+select count(*) from (select distinct a from t) x
+select coalesce(sum(a), 0)::int from t
+select * from t where a = 1 or (a = 2 and b is not null)
+insert into t (a, b) values (1, 'x') returning a + 1, (select max(x) from u)
+insert into t (a) select a from u where not exists (select 1 from t where t.a = u.a)
+with q as (insert into t (a) values (1) returning a) insert into u (a, x) select a, a from q returning *
+with q as (select 1 as a) update t set b = 'x' from q where q.a = t.a
+with q as (select 1 as a) delete from t where a in (select a from q)
+select e.* from u, unnest(u.z) with ordinality as e(v, n)
+select * from t left join lateral (select x from u where u.a = t.a limit 1) l on true
+select * from t right join lateral (select x from u where u.a = t.a limit 1) l on true
+select a from t as x(q) where q = 1
+select x.q, x.b from t as x(q)
+select * from t as x(q, w, e, r, z)
+select * from (t join u using (a)) as j(k) where k = 1
+select t.a, u.a from t join u using (a)
+select * from t join u using (b)
+select * from t join u using (nosuch)
+select a, b from t union all select x, y from u order by 2, 1 limit 3
+(select a from t order by b limit 1) union all (select x from u)
+select a from t except select x from u intersect select 1
+select 'a' as x union all select b from t order by x
+select string_agg(b, ', ') from t
+select array_agg(a order by b desc) from t
+select lag(a) over (order by a), first_value(b) over w, ntile(4) over w from t window w as (partition by b order by a)
+select sum(a) over w from t window w as (partition by b), w as (order by a)
+select sum(a) over (w order by a) from t window w as (order by b)
+select sum(count(*)) from t
+select avg(row_number() over ()) from t
+select sum(a) over (order by sum(a) over ()) from t
+select a from t order by row_number() over (order by b)
+select generate_series(1, a) from t order by 1
+select a, generate_series(1, 2), generate_series(1, 3) from t
+select case when a > 1 then generate_series(1, 2) end from t
+select sum(generate_series(1, 2)) from t
+update t set a = sum(a)
+update t set b = (select y from u where u.a = t.a)
+update t set a = generate_series(1, 2)
+delete from t where count(*) > 1
+select * from t where a in ()
+select 1 as select
+select a from t limit all
+select a from t offset 1 rows fetch next row only
+select from t
+select distinct on (a, b) a, b, c from t order by a, c
+select "A" from t
+select T.A from T
+select a from "T"
+select a.b from t
+select t.a.b from t
+select t.nosuch.x from t
+select pg_catalog.lower('X'), pg_catalog.count(*) from t
+select nosuch.lower('X')
+select public.lower('X')
+select 1 operator(pg_catalog.+) 2
+select '1' || 2, 1 || '2'
+select 'abc' like 'a%', 'abc' not like 'b%'
+select true and 'yes'
+select true and 1
+select not 1
+select -'1'
+select +b from t
+select a & 1, a << 2, ~a, a # 3 from t
+select c / 3, c * 2.5, c % 2 from t
+select 1::numeric / 3, 5 / 2, 5.0 / 2
+select d = '2020-01-01', d < now(), d between '2020-01-01' and '2021-01-01' from t
+select b = 'x'::varchar, y = b from t, u
+select x = a, x + a, a::smallint + x from u
+select sum(x), sum(a), avg(a), sum(a::smallint), sum(1.5), sum(1.5::float8) from u
+select 1.0::float4 + 1, 1.0::float8 + 1.0
+select length('x'), char_length(b), octet_length(b) from t
+select current_user = 'postgres'
+select cast('1' as int), '1'::int4, int4 '1'
+select 'a'::"char", 'x'::name, '\x00'::bytea
+select '12:00'::time, '12:00'::time(2), '2020-01-01'::date, '1 day'::interval day to hour
+select timestamp with time zone '2020-01-01', time '12:00'
+select array[1,2] || 3, array[1] || array[2], array[1,2] = '{1,2}', 1 = any('{1,2}')
+select array_length(array[1,2], 1), cardinality(z) from u
+select row(1, 2) = row(1, 2), row(1, 2) < row(1, 3)
+select row(1, 2) = row(1)
+select (1, 'x') = (select 1, 'x')
+select $1::text || $2
+select b from t where b like $1
+select b from t where a in ($1, $2)
+select a from t where a = any($1)
+select case when $1 then 1 else 2 end
+select lower($1), abs($2)
+insert into u (a, x, y, z) values ($1, $2, $3, $4)
+update u set x = $1 where a = $2
+select $2
+select $1 from t where $1 = a
+select $1, $1 + 1
+select * from t where a = $1 and $1 is not null
+select coalesce($1, b) from t
+select $1 between a and 5 from t
+select 1 +
+select 1 from
+select * form t
+select a b c from t
+selec 1
+create tabel x (a int)
+drop tabel x
+insert t values (1)
+insert into t values 1
+insert into t (a values (1)
+insert into t () values (1)
+update t a = 1
+update set a = 1
+delete t where a = 1
+select 'abc
+select "abc
+select $$abc
+select 1 /* abc
+select 12abc
+select 1..2
+select a from t where
+select a from t where a = 
+select a from t where a == 1
+select a from t where a = = 1
+select a from t where (a = 1
+select a from t where a = 1)
+select a,, b from t
+select a, from t
+select , a from t
+select a from t order a
+select a from t group a
+select a from t order by
+select a from t limit
+select a from t, 
+select a from t join u
+select a from t join u on
+select a from t left u on true
+select a from t union
+select a from t union select
+select case a when 1 then 2 from t
+select case end from t
+select cast(a int) from t
+select cast(a as) from t
+select a::from t
+select count( from t
+select count(*) from t)
+select f(a b) from t
+select (select a from t from t
+select a from (select a from t)
+select a from (select a from t) where a = 1
+select a from (values (1))
+select a in 1 from t
+select a between 1 from t
+select a is 5 from t
+select a not 5 from t
+select not from t
+select 'a' 'b'
+select @ from t
+select a ? from t
+select a ~~ from t
+with x as select 1 select * from x
+with as (select 1) select 1
+values 1
+values (1
+values ()
+select distinct on a from t
+select a as from t
+select a as 'x' from t
+select a 'x' from t
+select all distinct a from t
+select a from t for upd
+select a from t where a = 'it's'
+select user.a from t
+select a from table
+select a from user
+select table from t
+select a from t as
+select a from t where a like
+select array[1, from t
+select array(1) from t
+select row( from t
+select interval from t
+select extract(year d) from t
+select extract(from d) from t
+select substring(b from) from t
+select position(a, b) from t
+select trim(both from) from t
+insert into t values (1) on conflict
+insert into t values (1) on conflict do
+insert into t values (1) on conflict do nothing returning
+insert into t values (1) returning
+update t set a = 1 where
+update t set
+update t set a
+delete from
+delete from t using
+explain
+explain select
+select é from t
+select 'é', nosuch from t
+select U&'\00zz'
+select e'\u00zz'
+select $0
+select a from t where a = $
+select #1
+select "" from t
+table t
+table nosuch
+table
