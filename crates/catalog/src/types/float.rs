@@ -121,10 +121,12 @@ fn parse<F: Number>(text: &str, type_name: &str, read: fn(&str) -> Option<F>) ->
                 .take_while(|b| !matches!(b, b'e' | b'E' | b'p' | b'P'))
                 .all(|b| !matches!(b, b'1'..=b'9'))
         };
+        // PostgreSQL names the number for one type and the whole text for the other.
+        let named = if type_name == "real" { text } else { digits };
         if value.is_infinite() || (value.is_zero() && !is_hex(digits) && !is_zero()) {
             return Err(SqlError::new(
                 SqlState::NUMERIC_VALUE_OUT_OF_RANGE,
-                format!("\"{digits}\" is out of range for type {type_name}"),
+                format!("\"{named}\" is out of range for type {type_name}"),
             ));
         }
         value
@@ -431,6 +433,7 @@ mod tests {
             (100.0, "100"),
             (-1234.5, "-1234.5"),
             // Halfway to a neighbour at 16 digits.
+            (32348987997122327.0, "3.2348987997122328e+16"),
             (-57885053835750652.0, "-5.7885053835750656e+16"),
             (50930799774727857.6, "5.0930799774727856e+16"),
         ] {
