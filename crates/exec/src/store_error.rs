@@ -13,6 +13,9 @@ pub fn sql_error(error: StoreError) -> SqlError {
             SqlState::SERIALIZATION_FAILURE,
             "could not serialize access due to concurrent update",
         ),
+        StoreError::ReadWriteDependency => SqlError::new(SqlState::SERIALIZATION_FAILURE, message)
+            .detail("Reason code: Canceled on identification as a pivot, during commit attempt.")
+            .hint("The transaction might succeed if retried."),
         StoreError::LockNotAvailable => SqlError::new(SqlState::LOCK_NOT_AVAILABLE, message),
         StoreError::LockTimeout => {
             SqlError::new(SqlState::LOCK_NOT_AVAILABLE, "canceling statement due to lock timeout")

@@ -32,8 +32,6 @@ const VERSION: u32 = 1;
 const CHECKPOINT_KEY: &[u8] = b"checkpoint";
 const STATISTICS_PREFIX: &[u8] = b"rows";
 
-/// Roughly the bytes of pages that one transaction of a checkpoint writes.
-const PART_BYTES: usize = 4 << 20;
 /// What a scattered row costs: its page is written with few others of its kind.
 const SCATTERED_BYTES: usize = 1 << 10;
 /// The longest pause between two transactions.
@@ -187,7 +185,7 @@ impl Core {
             let begun = Instant::now();
             let mut writer = self.base.writer()?;
             let mut written = 0;
-            while written < PART_BYTES {
+            while written < self.options.checkpoint_part_bytes {
                 let Some((key, value)) = merge.next_version()? else {
                     more = false;
                     break;

@@ -15,7 +15,9 @@ use crate::background::SPARES_MIN;
 use crate::core::{Core, Order};
 use crate::error::StoreError;
 use crate::ids::{CommitTimestamp, Durability, RelationId};
+use crate::log::Log;
 use crate::run::{RelationRun, Run};
+use crate::serial::SerialTransaction;
 use crate::store::CommittedWrite;
 use crate::view::{Attachment, Layers, Published};
 
@@ -46,6 +48,8 @@ struct Pending {
     run: Arc<Run>,
     xid: u64,
     durability: Durability,
+    /// A serializable transaction's commit may be refused when its turn comes.
+    serial: Option<Arc<SerialTransaction>>,
     thread: Thread,
     state: AtomicU8,
     result: Mutex<Option<Result<CommitTimestamp, StoreError>>>,
@@ -64,6 +68,7 @@ impl Core {
         run: Arc<Run>,
         xid: u64,
         durability: Durability,
+        serial: Option<Arc<SerialTransaction>>,
     ) -> Result<CommitTimestamp, StoreError> {
         self.check_open()?;
         self.wait_for_room()?;
@@ -71,6 +76,7 @@ impl Core {
             run,
             xid,
             durability,
+            serial,
             thread: thread::current(),
             state: AtomicU8::new(QUEUED),
             result: Mutex::new(None),
@@ -164,12 +170,12 @@ impl Core {
         let mut appended = Vec::with_capacity(group.len());
         let mut sync = false;
         for pending in group {
+            if let Err(refused) = self.admit(log, pending, timestamp + 1) {
+                // Nothing of this transaction has been written: it alone fails.
+                *pending.result.lock() = Some(Err(refused));
+                continue;
+            }
             if !pending.run.is_empty() {
-                if let Err(full) = log.reserve(&pending.run) {
-                    // Nothing of this transaction has been written: it alone fails.
-                    *pending.result.lock() = Some(Err(full));
-                    continue;
-                }
                 timestamp += 1;
                 log.append_commit(timestamp, pending.xid, &pending.run)?;
             }
@@ -188,6 +194,15 @@ impl Core {
             self.signals.files_wanted();
         }
         Ok(appended)
+    }
+
+    /// Whether a commit can be written at all: there must be room, and a serial order of everything so far.
+    fn admit(&self, log: &mut Log, pending: &Pending, timestamp: u64) -> Result<(), StoreError> {
+        log.reserve(&pending.run)?;
+        match &pending.serial {
+            Some(serial) => self.serial.commit(serial, &pending.run, timestamp),
+            None => Ok(()),
+        }
     }
 
     /// Makes a group's writes visible, all at once.

@@ -18,6 +18,7 @@ use crate::locks::LockManager;
 use crate::log::Log;
 use crate::options::StoreOptions;
 use crate::sequence::Sequences;
+use crate::serial::SerialTransactions;
 use crate::statistics::Statistics;
 use crate::store::PublishHook;
 use crate::view::Published;
@@ -33,6 +34,7 @@ pub(crate) struct Core {
     pub(crate) queue: CommitQueue,
     pub(crate) hook: RwLock<Option<Box<PublishHook>>>,
     pub(crate) locks: Arc<LockManager>,
+    pub(crate) serial: SerialTransactions,
     pub(crate) sequences: Sequences,
     pub(crate) statistics: Statistics,
     pub(crate) row_numbers: RwLock<FxHashMap<RelationId, Arc<AtomicU64>>>,

@@ -44,6 +44,9 @@ pub enum StoreError {
     /// A row changed after this transaction's snapshot was taken (40001).
     #[error("could not serialize access due to concurrent update")]
     SerializationFailure,
+    /// Committing this SERIALIZABLE transaction could have closed a circle of dependencies (40001).
+    #[error("could not serialize access due to read/write dependencies among transactions")]
+    ReadWriteDependency,
     /// A lock was not free and the caller did not want to wait (55P03).
     #[error("could not obtain lock")]
     LockNotAvailable,

@@ -35,7 +35,8 @@ pub enum Isolation {
     ReadCommitted,
     /// All statements see what was committed before the first one began; a row changed since cannot be written.
     RepeatableRead,
-    /// Treated as REPEATABLE READ for now: read ranges are not yet tracked.
+    /// As REPEATABLE READ, and no commit that some order of the serializable transactions, one after the other, could not
+    /// explain: the transaction that would make it so fails with [`crate::StoreError::ReadWriteDependency`].
     Serializable,
 }
 

@@ -23,7 +23,8 @@
 //! A view is everything committed up to one timestamp; READ COMMITTED takes a new one for each statement, REPEATABLE READ one
 //! for the transaction. Readers wait for nobody and nobody waits for them. Writers exclude each other by locks on keys: whoever
 //! changes a row locks it, then asks [`Transaction::current`] what has become of it since the view was taken. Locks are freed
-//! after the commit is published, so who gets the lock next finds the new version. SERIALIZABLE is REPEATABLE READ for now.
+//! after the commit is published, so who gets the lock next finds the new version. SERIALIZABLE also tracks what is read, and
+//! refuses commits that no serial order explains (`serial.rs`).
 //!
 //! # Durability
 //!
@@ -82,6 +83,7 @@ mod recover;
 mod run;
 mod scan;
 mod sequence;
+mod serial;
 mod statistics;
 mod store;
 mod transaction;

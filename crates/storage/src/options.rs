@@ -12,6 +12,8 @@ pub struct StoreOptions {
     pub segment_bytes: u64,
     /// Checkpoint once the delta takes this much.
     pub checkpoint_bytes: usize,
+    /// Roughly what a checkpoint writes at a time, before it leaves the device to commits again.
+    pub checkpoint_part_bytes: usize,
     /// Checkpoint at the latest after this long, if there is anything to write.
     pub checkpoint_interval: Duration,
     /// Checkpoint when nothing has been committed for this long, so that what was loaded moves to the base.
@@ -40,6 +42,7 @@ impl Default for StoreOptions {
         StoreOptions {
             segment_bytes: 16 << 20,
             checkpoint_bytes: 64 << 20,
+            checkpoint_part_bytes: 4 << 20,
             checkpoint_interval: Duration::from_secs(300),
             checkpoint_idle: Duration::from_millis(200),
             flush_interval: Duration::from_millis(200),

@@ -4,9 +4,10 @@
 //! large chunks, so that an entry costs 16 bytes beyond its data and a bulk load allocates once per megabyte. A statement
 //! writes into a [`RunBuilder`]; a transaction merges finished runs; a large commit hands its run to the delta as it is.
 
-use hashbrown::HashTable;
 use std::hash::Hasher;
+use std::ops::{Bound, Range};
 
+use hashbrown::HashTable;
 use rustc_hash::FxHasher;
 
 use crate::ids::RelationId;
@@ -85,13 +86,28 @@ impl RelationRun {
     }
 
     /// The index of the first entry whose key is not below `key`.
-    pub(crate) fn lower_bound(&self, key: &[u8]) -> usize {
+    fn lower_bound(&self, key: &[u8]) -> usize {
         self.entries.partition_point(|entry| self.key_of(entry) < key)
     }
 
     /// The index of the first entry whose key is above `key`.
-    pub(crate) fn upper_bound(&self, key: &[u8]) -> usize {
+    fn upper_bound(&self, key: &[u8]) -> usize {
         self.entries.partition_point(|entry| self.key_of(entry) <= key)
+    }
+
+    /// Where the entries between two keys are.
+    pub(crate) fn positions(&self, start: Bound<&[u8]>, end: Bound<&[u8]>) -> Range<usize> {
+        let from = match start {
+            Bound::Included(key) => self.lower_bound(key),
+            Bound::Excluded(key) => self.upper_bound(key),
+            Bound::Unbounded => 0,
+        };
+        let to = match end {
+            Bound::Included(key) => self.upper_bound(key),
+            Bound::Excluded(key) => self.lower_bound(key),
+            Bound::Unbounded => self.len(),
+        };
+        from..to
     }
 
     /// What these writes say of `key`: nothing, its value, or that it is deleted.

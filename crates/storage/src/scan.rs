@@ -1,7 +1,7 @@
 //! An ordered walk over a range of one relation, through all layers that have something there.
 
 use std::cmp::Ordering;
-use std::ops::Bound;
+use std::ops::{Bound, Range};
 use std::sync::Arc;
 
 use crate::base::BaseCursor;
@@ -295,16 +295,7 @@ impl RunCursor {
     ) -> Option<RunCursor> {
         let slot = run.relations.binary_search_by_key(&relation, |(id, _)| *id).ok()?;
         let entries = &run.relations.get(slot)?.1;
-        let from = match start {
-            Bound::Included(key) => entries.lower_bound(key),
-            Bound::Excluded(key) => entries.upper_bound(key),
-            Bound::Unbounded => 0,
-        };
-        let to = match end {
-            Bound::Included(key) => entries.upper_bound(key),
-            Bound::Excluded(key) => entries.lower_bound(key),
-            Bound::Unbounded => entries.len(),
-        };
+        let Range { start: from, end: to } = entries.positions(start, end);
         (from < to).then(|| RunCursor {
             run: Arc::clone(run),
             slot,

@@ -18,6 +18,7 @@ use crate::recover;
 use crate::run::Run;
 use crate::scan::Direction;
 use crate::sequence::{SequenceBatch, SequenceSpec, SequenceState, Sequences};
+use crate::serial::SerialTransaction;
 use crate::statistics::RelationStatistics;
 use crate::transaction::Transaction;
 use crate::view::{Attachment, Published, ReadView};
@@ -176,7 +177,23 @@ impl Store {
         run: Arc<Run>,
         xid: u64,
         durability: Durability,
+        serial: Option<Arc<SerialTransaction>>,
     ) -> Result<CommitTimestamp, StoreError> {
-        self.core().commit(run, xid, durability)
+        self.core().commit(run, xid, durability, serial)
+    }
+
+    /// A serializable transaction's snapshot, and what is kept of it.
+    pub(crate) fn begin_serial(&self) -> (Arc<Published>, Arc<SerialTransaction>) {
+        self.core().serial.begin(|| self.published())
+    }
+
+    /// Ends a serializable transaction that has written nothing; it may have seen what no order of the others explains.
+    pub(crate) fn commit_serial_reader(&self, serial: &Arc<SerialTransaction>) -> Result<(), StoreError> {
+        let _order = self.core().order.lock();
+        self.core().serial.commit(serial, &Arc::default(), self.published().timestamp)
+    }
+
+    pub(crate) fn end_serial(&self, serial: &Arc<SerialTransaction>) {
+        self.core().serial.end(serial);
     }
 }

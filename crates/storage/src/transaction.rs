@@ -9,6 +9,7 @@ use crate::locks::LockTag;
 use crate::locks::{AdvisoryKey, HeldLocks, LockContext, LockMode, LockOutcome, TableLockMode, Wait};
 use crate::run::RunBuilder;
 use crate::sequence::{SequenceBatch, SequenceSpec};
+use crate::serial::SerialTransaction;
 use crate::store::Store;
 use crate::view::{Published, ReadView};
 use crate::write_set::WriteSet;
@@ -35,6 +36,8 @@ pub struct Transaction {
     context: Option<Arc<LockContext>>,
     snapshot: Option<Arc<Published>>,
     had_statement: bool,
+    /// What SERIALIZABLE keeps of this transaction.
+    serial: Option<Arc<SerialTransaction>>,
     statement: RunBuilder,
     writes: WriteSet,
     savepoints: Vec<(SavepointId, WriteSet)>,
@@ -53,6 +56,7 @@ impl Transaction {
             context,
             snapshot: None,
             had_statement: false,
+            serial: None,
             statement: RunBuilder::default(),
             writes: WriteSet::default(),
             savepoints: Vec::new(),
@@ -92,10 +96,24 @@ impl Transaction {
 
     /// READ COMMITTED takes a fresh snapshot; the other levels keep their first.
     pub fn begin_statement(&mut self) {
-        if self.isolation == Isolation::ReadCommitted || self.snapshot.is_none() {
-            self.snapshot = Some(self.store.published());
+        if self.isolation == Isolation::ReadCommitted {
+            self.snapshot = None;
         }
+        self.snapshot();
+    }
+
+    /// The snapshot, taken now if there is none.
+    fn snapshot(&mut self) -> &Arc<Published> {
         self.had_statement = true;
+        let (store, serial) = (&self.store, &mut self.serial);
+        self.snapshot.get_or_insert_with(|| match self.isolation {
+            Isolation::ReadCommitted | Isolation::RepeatableRead => store.published(),
+            Isolation::Serializable => {
+                let (snapshot, transaction) = store.begin_serial();
+                *serial = Some(transaction);
+                snapshot
+            }
+        })
     }
 
     /// Adds the statement's writes to the transaction's: from now on they are seen. READ COMMITTED lets its snapshot go, so an
@@ -124,10 +142,8 @@ impl Transaction {
     /// What the current statement sees: the transaction's earlier writes over its snapshot. Takes the snapshot if no statement
     /// was begun.
     pub fn view(&mut self) -> ReadView {
-        self.had_statement = true;
-        let store = &self.store;
-        let snapshot = self.snapshot.get_or_insert_with(|| store.published());
-        ReadView::new(Arc::clone(snapshot), self.writes.clone())
+        let snapshot = Arc::clone(self.snapshot());
+        ReadView::new(snapshot, self.writes.clone()).with_reader(self.serial.clone())
     }
 
     /// What a statement beginning now under READ COMMITTED would see, whatever this transaction's level: what checks of
@@ -156,9 +172,8 @@ impl Transaction {
         if self.writes.get(relation, key).is_some() {
             return Ok(Current::Same);
         }
-        let store = &self.store;
-        let snapshot = self.snapshot.get_or_insert_with(|| store.published());
-        let now = store.published();
+        let now = self.store.published();
+        let snapshot = self.snapshot();
         if now.timestamp == snapshot.timestamp {
             return Ok(Current::Same);
         }
@@ -317,13 +332,16 @@ impl Transaction {
         self.end_statement();
         self.savepoints.clear();
         if self.writes.is_empty() && !self.must_sync {
+            if let Some(serial) = &self.serial {
+                self.store.commit_serial_reader(serial)?;
+            }
             return Ok(self.store.published_timestamp());
         }
         let run = mem::take(&mut self.writes).into_run();
         let store = self.store.clone();
         self.snapshot = None;
         // IMPORTANT: locks go in `Drop`, after the commit has been published: who waited for a row must find this version.
-        store.commit(run, self.xid.unwrap_or(0), durability)
+        store.commit(run, self.xid.unwrap_or(0), durability, self.serial.clone())
     }
 
     /// Undoes everything and frees the locks. Dropping does the same.
@@ -334,6 +352,9 @@ impl Drop for Transaction {
     fn drop(&mut self) {
         if let Some(context) = &self.context {
             self.held.release(context);
+        }
+        if let Some(serial) = &self.serial {
+            self.store.end_serial(serial);
         }
     }
 }

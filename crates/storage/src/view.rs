@@ -10,6 +10,7 @@ use crate::error::StoreError;
 use crate::ids::{CommitTimestamp, RelationId};
 use crate::run::Run;
 use crate::scan::{DeltaCursor, Direction, RunCursor, Scan, Source};
+use crate::serial::SerialTransaction;
 use crate::write_set::WriteSet;
 
 /// What all commits up to a timestamp left behind. A new one is published with each group of commits.
@@ -43,11 +44,18 @@ const OWN_RANK: u64 = u64::MAX - 0xffff;
 pub struct ReadView {
     published: Arc<Published>,
     writes: WriteSet,
+    /// Whose reads are noted: a serializable transaction's.
+    reader: Option<Arc<SerialTransaction>>,
 }
 
 impl ReadView {
     pub(crate) fn new(published: Arc<Published>, writes: WriteSet) -> ReadView {
-        ReadView { published, writes }
+        ReadView { published, writes, reader: None }
+    }
+
+    /// Notes all reads through this view as `reader`'s.
+    pub(crate) fn with_reader(self, reader: Option<Arc<SerialTransaction>>) -> ReadView {
+        ReadView { reader, ..self }
     }
 
     /// Up to which commit this view sees.
@@ -70,6 +78,9 @@ impl ReadView {
         if let Some(own) = self.writes.get(relation, key) {
             return Ok(own.map(f));
         }
+        if let Some(reader) = &self.reader {
+            reader.note_key(relation, key);
+        }
         self.published.get(relation, key, f)
     }
 
@@ -89,6 +100,9 @@ impl ReadView {
         let layers = &self.published.layers;
         let mut sources = Vec::with_capacity(4);
         if !is_void(start, end) {
+            if let Some(reader) = &self.reader {
+                reader.note_range(relation, start, end);
+            }
             sources.push(Source::Base(layers.base.scan(relation, start, end, direction)?));
             for delta in [&layers.active, &layers.frozen] {
                 let cursor = delta.relation(relation).and_then(|delta| {

@@ -16,6 +16,7 @@ fn open(directory: &Path) -> Store {
     let options = StoreOptions {
         segment_bytes: 256 << 10,
         checkpoint_bytes: 200 << 10,
+        checkpoint_part_bytes: 8 << 10,
         checkpoint_idle: Duration::from_millis(5),
         ..StoreOptions::default()
     };

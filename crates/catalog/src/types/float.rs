@@ -121,10 +121,12 @@ fn parse<F: Number>(text: &str, type_name: &str, read: fn(&str) -> Option<F>) ->
                 .take_while(|b| !matches!(b, b'e' | b'E' | b'p' | b'P'))
                 .all(|b| !matches!(b, b'1'..=b'9'))
         };
+        // PostgreSQL names the number for one type and the whole text for the other.
+        let named = if type_name == "real" { text } else { digits };
         if value.is_infinite() || (value.is_zero() && !is_hex(digits) && !is_zero()) {
             return Err(SqlError::new(
                 SqlState::NUMERIC_VALUE_OUT_OF_RANGE,
-                format!("\"{digits}\" is out of range for type {type_name}"),
+                format!("\"{named}\" is out of range for type {type_name}"),
             ));
         }
         value
@@ -221,7 +223,13 @@ pub fn print_float8(value: f64, extra_float_digits: i32, out: &mut Vec<u8>) {
     if !value.is_finite() {
         special(value, out);
     } else if extra_float_digits > 0 {
-        shortest(zmij::Buffer::new().format_finite(value), 15, out);
+        let mut buffer = zmij::Buffer::new();
+        let text = buffer.format_finite(value);
+        if value.abs() >= (1u64 << f64::MANTISSA_DIGITS) as f64 {
+            large(text, value, f64::MANTISSA_DIGITS, 15, out);
+        } else {
+            shortest(text, 15, out);
+        }
     } else {
         general(value, 15 + extra_float_digits, out);
     }
@@ -233,10 +241,57 @@ pub fn print_float4(value: f32, extra_float_digits: i32, out: &mut Vec<u8>) {
     if !value.is_finite() {
         special(value.into(), out);
     } else if extra_float_digits > 0 {
-        shortest(zmij::Buffer::new().format_finite(value), 6, out);
+        let mut buffer = zmij::Buffer::new();
+        let text = buffer.format_finite(value);
+        if value.abs() >= (1u64 << f32::MANTISSA_DIGITS) as f32 {
+            large(text, value.into(), f32::MANTISSA_DIGITS, 6, out);
+        } else {
+            shortest(text, 6, out);
+        }
     } else {
         general(value.into(), 6 + extra_float_digits, out);
     }
+}
+
+/// The shortest digits of an integer with more bits than the mantissa has. Where they lie exactly between two floating-point
+/// numbers PostgreSQL does not trust the reader to round to even (`acceptBounds` in `d2s.c`) and prints one digit more.
+fn large(text: &str, value: f64, mantissa_bits: u32, fixed_digits: i32, out: &mut Vec<u8>) {
+    let magnitude = value.abs();
+    if magnitude < 2f64.powi(120) {
+        let exponent = ((magnitude.to_bits() >> 52) as u32).saturating_sub(1023);
+        let half_gap = 1u128 << exponent.saturating_sub(mantissa_bits);
+        let exact = magnitude as u128;
+        let (digits, printed) = read_integer(text);
+        let gap = if exact.is_power_of_two() && printed < exact { half_gap / 2 } else { half_gap };
+        if printed.abs_diff(exact) == gap {
+            // The bound itself may end in zeros, so that it takes several digits to leave it.
+            let longer = (digits..=17).map(|digits| format!("{value:.digits$e}"));
+            let mut inside = longer.skip_while(|text| read_integer(text).1.abs_diff(exact) >= gap);
+            return shortest(inside.next().as_deref().unwrap_or(text), fixed_digits, out);
+        }
+    }
+    shortest(text, fixed_digits, out);
+}
+
+/// The number of significant digits and the magnitude of a printed integer (`123e7`, `1.5e20`).
+fn read_integer(text: &str) -> (usize, u128) {
+    let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let fraction = fraction.trim_end_matches('0');
+    let digits = |value: u128, text: &str| {
+        let digits = text.bytes().filter(u8::is_ascii_digit);
+        digits.fold(value, |value, digit| value.saturating_mul(10).saturating_add(u128::from(digit - b'0')))
+    };
+    let value = digits(digits(0, whole), fraction);
+    let shift = exponent.parse::<u32>().unwrap_or(0).saturating_sub(fraction.len() as u32);
+    let significant = value.checked_ilog10().map_or(1, |log| log as usize + 1);
+    let mut stripped = value;
+    let mut zeros = 0;
+    while stripped != 0 && stripped % 10 == 0 {
+        stripped /= 10;
+        zeros += 1;
+    }
+    (significant - zeros, value.saturating_mul(10u128.saturating_pow(shift)))
 }
 
 fn special(value: f64, out: &mut Vec<u8>) {
@@ -377,6 +432,10 @@ mod tests {
             (0.00012345, "0.00012345"),
             (100.0, "100"),
             (-1234.5, "-1234.5"),
+            // Halfway to a neighbour at 16 digits.
+            (32348987997122327.0, "3.2348987997122328e+16"),
+            (-57885053835750652.0, "-5.7885053835750656e+16"),
+            (50930799774727857.6, "5.0930799774727856e+16"),
         ] {
             assert_eq!(print(value, 1), text);
         }

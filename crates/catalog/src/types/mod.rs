@@ -94,6 +94,15 @@ pub type ReceiveFn = for<'a> fn(&'a [u8], &InputContext<'a>) -> Result<Datum<'a>
 /// Value to binary form, appended, without the length word: `typsend`. Never called with NULL.
 pub type SendFn = fn(Datum<'_>, &Style, &mut Vec<u8>);
 
+/// Value to key bytes, appended.
+pub type EncodeKeyFn = fn(Datum<'_>, &mut Vec<u8>);
+/// Key bytes to value, taken off the front; `None` if they are damaged.
+pub type DecodeKeyFn = for<'a> fn(&mut &'a [u8], &'a Arena) -> Option<Datum<'a>>;
+/// Literals of a type modifier to the modifier: `typmodin`.
+pub type TypmodInFn = fn(&[&str]) -> Result<i32>;
+/// The length-coercion cast of a value to a modifier; the flag says whether the cast is explicit.
+pub type ApplyTypmodFn = for<'a> fn(Datum<'a>, i32, bool, &'a Arena) -> Result<Datum<'a>>;
+
 /// A SQL type: what it is called and the functions that give its values meaning.
 pub struct Type {
     /// `pg_type.oid`
@@ -130,17 +139,17 @@ pub struct Type {
     pub compare: fn(Datum<'_>, Datum<'_>) -> Ordering,
     /// Appends bytes whose order (`memcmp`) is the order of `compare`, self-delimiting; equal values give equal bytes (so they also
     /// serve hashing and grouping). `None` for types without an order (json).
-    pub encode_key: Option<fn(Datum<'_>, &mut Vec<u8>)>,
+    pub encode_key: Option<EncodeKeyFn>,
     /// The inverse, where key bytes hold the whole value (numeric loses its scale, bpchar its blanks; they have `None`): takes the
     /// bytes off the front. Allows index-only reads.
-    pub decode_key: Option<for<'a> fn(&mut &'a [u8], &'a Arena) -> Option<Datum<'a>>>,
+    pub decode_key: Option<DecodeKeyFn>,
     /// Type modifiers from their literals, as in `varchar(10)`: `typmodin`.
-    pub typmod_in: Option<fn(&[&str]) -> Result<i32>>,
+    pub typmod_in: Option<TypmodInFn>,
     /// `(10)`, appended to the name: `typmodout`.
     pub typmod_out: Option<fn(i32, &mut String)>,
     /// Applies a modifier to a value already of this type: the length-coercion cast (`varchar(varchar, int4, bool)`); the flag says
     /// whether the cast is explicit (then text is cut silently).
-    pub apply_typmod: Option<for<'a> fn(Datum<'a>, i32, bool, &'a Arena) -> Result<Datum<'a>>>,
+    pub apply_typmod: Option<ApplyTypmodFn>,
 }
 
 impl Type {

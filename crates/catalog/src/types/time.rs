@@ -37,7 +37,7 @@ pub static TIME: Type = Type {
 /// Reads a time of day (`time_in`).
 pub fn parse(text: &str, cx: &InputContext<'_>) -> Result<i64> {
     // A zone is read and ignored.
-    let decoded = datetime::decode_time_only(text, true, cx).map_err(|e| e.sql(text, "time"))?;
+    let decoded = datetime::decode_time_only(text, cx).map_err(|e| e.sql(text, "time"))?;
     Ok(datetime::round_micros(decoded.parts.time(), cx.typmod))
 }
 

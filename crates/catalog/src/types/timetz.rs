@@ -101,7 +101,6 @@ impl TimeTz {
 
 /// Reads a time of day with zone (`timetz_in`).
 pub fn parse(text: &str, cx: &InputContext<'_>) -> Result<TimeTz> {
-    let decoded =
-        datetime::decode_time_only(text, true, cx).map_err(|e| e.sql(text, "time with time zone"))?;
+    let decoded = datetime::decode_time_only(text, cx).map_err(|e| e.sql(text, "time with time zone"))?;
     Ok(TimeTz { time: datetime::round_micros(decoded.parts.time(), cx.typmod), west: -decoded.offset })
 }

@@ -20,7 +20,21 @@ const VECTOR: Type = Type {
             int::int_out(element, style, out);
         }
     },
-    send: |value, style, out| array::send(&ArrayRef::read(value.as_bytes()), style, out),
+    send: |value, style, out| {
+        // Always one dimension, also when there are no elements.
+        let array = ArrayRef::read(value.as_bytes());
+        let words = [1, 0, array.element_type().oid.0, array.len() as u32, 0];
+        for word in words {
+            out.extend_from_slice(&word.to_be_bytes());
+        }
+        for element in array.iter() {
+            let start = out.len();
+            out.extend_from_slice(&[0; 4]);
+            (array.element_type().send)(element, style, out);
+            let len = (out.len() - start - 4) as i32;
+            out[start..start + 4].copy_from_slice(&len.to_be_bytes());
+        }
+    },
     compare: |a, b| {
         let (a, b) = (ArrayRef::read(a.as_bytes()), ArrayRef::read(b.as_bytes()));
         let by_len = a.len().cmp(&b.len());

@@ -181,10 +181,15 @@ impl Scope<'_> {
 
     /// An expression of type unknown becomes text, where nothing else can tell its type any more.
     pub(super) fn settle_unknown(&self, expr: Expr) -> Result<Expr> {
+        self.settle_unknown_at(expr, 0)
+    }
+
+    /// Likewise, with the position for errors.
+    pub(super) fn settle_unknown_at(&self, expr: Expr, position: u32) -> Result<Expr> {
         if expr.typ().oid != oid::UNKNOWN {
             return Ok(expr);
         }
-        self.coerce(expr, SqlType::plain(oid::TEXT), CastContext::Implicit, CallForm::ImplicitCast, 0)
+        self.coerce(expr, SqlType::plain(oid::TEXT), CastContext::Implicit, CallForm::ImplicitCast, position)
     }
 
     /// Expressions, with `t.*` among them expanded.

@@ -355,10 +355,10 @@ impl Scope<'_> {
             for (i, (name, at)) in using.iter().enumerate() {
                 if using.iter().take(i).any(|(n, _)| n == name) {
                     let message = format!("column name \"{name}\" appears more than once in USING clause");
-                    return Err(SqlError::new(SqlState::DUPLICATE_COLUMN, message).at(*at));
+                    return Err(SqlError::new(SqlState::DUPLICATE_COLUMN, message));
                 }
-                let l = using_column(&mut left_columns, name, "left", *at)?;
-                let r = using_column(&mut right_columns, name, "right", *at)?;
+                let l = using_column(&mut left_columns, name, "left")?;
+                let r = using_column(&mut right_columns, name, "right")?;
                 let (left_expr, right_expr) = (self.var(0, &l.var), self.var(0, &r.var));
                 tests.push(self.within(Clause::JoinOn, || {
                     let test = self.binary("=", left_expr.clone(), right_expr.clone(), [0, 0], *at)?;
@@ -465,19 +465,19 @@ fn columns_of(items: &[NsItem]) -> Vec<NsColumn> {
 }
 
 /// Takes a column of USING out of one side's list.
-fn using_column(columns: &mut Vec<NsColumn>, name: &str, side: &str, position: u32) -> Result<NsColumn> {
+fn using_column(columns: &mut Vec<NsColumn>, name: &str, side: &str) -> Result<NsColumn> {
     let mut found = columns.iter().enumerate().filter(|(_, c)| c.name == name);
     let first = found.next().map(|(i, _)| i);
     if found.next().is_some() {
         let message = format!("common column name \"{name}\" appears more than once in {side} table");
-        return Err(SqlError::new(SqlState::AMBIGUOUS_COLUMN, message).at(position));
+        return Err(SqlError::new(SqlState::AMBIGUOUS_COLUMN, message));
     }
     match first {
         Some(place) => Ok(columns.remove(place)),
         None => {
             let message =
                 format!("column \"{name}\" specified in USING clause does not exist in {side} table");
-            Err(SqlError::new(SqlState::UNDEFINED_COLUMN, message).at(position))
+            Err(SqlError::new(SqlState::UNDEFINED_COLUMN, message))
         }
     }
 }

@@ -4,8 +4,7 @@ use super::overload::{Resolution, ResolvedFunction, resolve_function};
 use super::scope::{Clause, Scope};
 use super::type_info::{self, format};
 use super::visit;
-use crate::bound::{AggregateCall, Call, CallForm, Expr, SqlType};
-use crate::functions::Implementation;
+use crate::bound::{AggregateCall, Call, CallForm, ColumnRef, Expr, SqlType};
 use crate::parse::ast::{self, ExprKind, FuncCall};
 use catalog::pg::{CastContext, LOOKUP, PG_AGGREGATE, ProcKind};
 use catalog::types::oid;
@@ -40,7 +39,7 @@ impl Scope<'_> {
             _ => (None, ""),
         };
         // Names in the arguments of an aggregate are bound before one knows that it is one; the flags say it afterwards.
-        let aggregates_before = self.aggregates.borrow().len();
+        let aggregates_before = self.aggregate_calls.borrow().len();
         let windows_before = self.windows.borrow().len();
         let sets_before = self.set_functions.borrow().len();
         let nested_clause = self.clause.get();
@@ -188,7 +187,7 @@ impl Scope<'_> {
                     return Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message).at(position));
                 }
                 self.check_no_windows(windows_before, position)?;
-                self.check_no_sets(sets_before, "window function calls", position)?;
+                self.check_no_sets(sets_before, "window function calls")?;
                 let args = self.binder.coercion().arguments(&resolved, args, &positions)?;
                 let aggregate = self.aggregate_call(&resolved, args, position)?;
                 self.window(aggregate, over, position)
@@ -215,7 +214,7 @@ impl Scope<'_> {
                 if call.variadic && resolved.proc.variadic == oid::ANY {
                     return Err(SqlError::unsupported("VARIADIC in an aggregate call").at(position));
                 }
-                self.check_no_sets(sets_before, "aggregate function calls", position)?;
+                self.check_no_sets(sets_before, "aggregate function calls")?;
                 let direct_types = types;
                 let mut args = self.binder.coercion().arguments(&resolved, args, &positions)?;
                 let mut aggregate = if aggkind == b'n' {
@@ -284,15 +283,16 @@ impl Scope<'_> {
     }
 
     fn check_no_windows(&self, before: usize, position: u32) -> Result<()> {
-        if self.windows.borrow().len() > before {
+        if let Some(inner) = self.window_calls.borrow().get(before) {
             let message = "window function calls cannot be nested";
-            return Err(SqlError::new(SqlState::WINDOWING_ERROR, message).at(position));
+            return Err(SqlError::new(SqlState::WINDOWING_ERROR, message).at(*inner).at(position));
         }
         Ok(())
     }
 
-    fn check_no_sets(&self, before: usize, what: &str, position: u32) -> Result<()> {
-        if self.set_functions.borrow().len() > before {
+    fn check_no_sets(&self, before: usize, what: &str) -> Result<()> {
+        if let Some(inner) = self.set_functions.borrow().get(before) {
+            let position = inner.position;
             let message = format!("{what} cannot contain set-returning function calls");
             return Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message)
                 .hint("You might be able to move the set-returning function into a LATERAL FROM item.")
@@ -392,13 +392,15 @@ impl Scope<'_> {
     ) -> Result<Expr> {
         let typ = aggregate.typ;
         let level = aggregate_level(&aggregate);
-        if level == 0 && self.aggregates.borrow().len() > aggregates_before {
+        if level == 0
+            && let Some(inner) = self.aggregate_calls.borrow().get(aggregates_before)
+        {
             let message = "aggregate function calls cannot be nested";
-            return Err(SqlError::new(SqlState::GROUPING_ERROR, message).at(position));
+            return Err(SqlError::new(SqlState::GROUPING_ERROR, message).at(*inner));
         }
-        if self.windows.borrow().len() > windows_before {
+        if let Some(inner) = self.window_calls.borrow().get(windows_before) {
             let message = "aggregate function calls cannot contain window function calls";
-            return Err(SqlError::new(SqlState::GROUPING_ERROR, message).at(position));
+            return Err(SqlError::new(SqlState::GROUPING_ERROR, message).at(*inner));
         }
         let scope = self.up(level);
         match scope.clause.get() {
@@ -414,16 +416,27 @@ impl Scope<'_> {
             }
         }
         if level > 0 {
-            return Err(SqlError::unsupported("an aggregate of an outer query").at(position));
+            lower(&mut aggregate, level).map_err(|e| e.at(position))?;
+            scope.used_below.set(true);
         }
-        // Equal aggregates are computed once.
+        scope.aggregate_calls.borrow_mut().push(position);
+        let place = scope.add_aggregate(aggregate);
+        Ok(if level == 0 {
+            Expr::Aggregate(place, typ)
+        } else {
+            Expr::Column(ColumnRef { level, entry: super::group::AGGREGATES, column: place as u16, typ })
+        })
+    }
+
+    /// Equal aggregates are computed once.
+    fn add_aggregate(&self, mut aggregate: AggregateCall) -> usize {
         let mut list = self.aggregates.borrow_mut();
         let volatile = has_volatile(&mut aggregate);
         if !volatile && let Some(place) = list.iter().position(|a| same_aggregate(a, &aggregate)) {
-            return Ok(Expr::Aggregate(place, typ));
+            return place;
         }
         list.push(aggregate);
-        Ok(Expr::Aggregate(list.len() - 1, typ))
+        list.len() - 1
     }
 
     /// Whether values of a type can be told apart; else 42883 as PostgreSQL says it.
@@ -451,9 +464,10 @@ impl Scope<'_> {
                 return Err(SqlError::new(SqlState::GROUPING_ERROR, message).at(position));
             }
         }
-        let args: Result<Vec<Expr>> = items.iter().map(|e| self.expr(e)).collect();
+        let args: Result<Vec<(Expr, u32)>> =
+            items.iter().map(|e| Ok((self.expr(e)?, e.leftmost()))).collect();
         let mut list = self.groupings.borrow_mut();
-        list.push((args?, position));
+        list.push(args?);
         // The place in `groupings`, marked by the top bit; `group.rs` puts the keys in.
         Ok(Expr::Grouping(vec![super::group::PENDING_GROUPING, list.len() - 1]))
     }
@@ -477,6 +491,25 @@ fn aggregate_level(aggregate: &AggregateCall) -> u16 {
         });
     }
     least.unwrap_or(0)
+}
+
+/// Moves an aggregate's expressions from a subquery to the query `by` levels up that it belongs to.
+fn lower(aggregate: &mut AggregateCall, by: u16) -> Result<()> {
+    let mut nested = false;
+    let orders = aggregate.order_by.iter_mut().map(|(e, _, _)| e);
+    for expr in aggregate.args.iter_mut().chain(&mut aggregate.filter).chain(orders) {
+        visit::walk(expr, 0, &mut |e, _| {
+            nested |= matches!(e, Expr::Subquery(_));
+            if let Expr::Column(c) = e {
+                c.level = c.level.saturating_sub(by);
+            }
+            true
+        });
+    }
+    if nested {
+        return Err(SqlError::unsupported("a subquery in an aggregate of an outer query"));
+    }
+    Ok(())
 }
 
 fn has_volatile(aggregate: &mut AggregateCall) -> bool {
@@ -526,9 +559,4 @@ fn check_named(call: &FuncCall) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// Whether an implementation is one of a set.
-pub(super) fn is_set(implementation: &Implementation) -> bool {
-    matches!(implementation, Implementation::Set(_))
 }

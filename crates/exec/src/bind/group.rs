@@ -4,13 +4,20 @@
 use super::scope::{Clause, Scope};
 use super::target::Target;
 use super::visit;
-use crate::bound::{Expr, Source};
+use crate::bound::{
+    Body, ColumnRef, Distinct, EntryColumn, Expr, FromItem, Query, QueryColumn, RangeEntry, Select, Source,
+    SqlType,
+};
 use crate::parse::ast;
 use catalog::object::ConstraintKind;
 use catalog::{Result, SqlError, SqlState};
 
 /// Marks an [`Expr::Grouping`] whose second number is still a place in `Scope::groupings`.
 pub(super) const PENDING_GROUPING: usize = usize::MAX;
+
+/// Entry numbers by which subqueries refer to the aggregates and grouping keys of a query around; [`split`] makes columns of them.
+pub(super) const AGGREGATES: u16 = u16::MAX - 1;
+const KEYS: u16 = u16::MAX - 2;
 
 /// Most grouping sets (PostgreSQL's limit).
 const SETS_MAX: usize = 4096;
@@ -249,7 +256,7 @@ impl Scope<'_> {
                 }
             }
             let Expr::Column(column) = e else { return true };
-            if column.level != level || column.entry == u16::MAX {
+            if column.level != level || column.entry >= KEYS {
                 return true;
             }
             let here = Expr::Column(crate::bound::ColumnRef { level: 0, ..*column });
@@ -269,10 +276,10 @@ impl Scope<'_> {
             };
             match key {
                 Some(place) if level == 0 => *e = Expr::GroupKey(place, column.typ),
-                Some(_) => {
-                    failed = Some(SqlError::unsupported(
-                        "a subquery that uses a grouping column of the query around",
-                    ));
+                Some(place) => {
+                    self.used_below.set(true);
+                    column.entry = KEYS;
+                    column.column = place as u16;
                 }
                 None => failed = Some(self.ungrouped(column.entry, column.column, level > 0)),
             }
@@ -283,8 +290,8 @@ impl Scope<'_> {
 
     fn grouping_keys(&self, place: usize, grouped: &Grouped) -> Result<Vec<usize>> {
         let list = self.groupings.borrow();
-        let Some((args, position)) = list.get(place) else { return Ok(Vec::new()) };
-        let key = |arg: &Expr| {
+        let Some(args) = list.get(place) else { return Ok(Vec::new()) };
+        let key = |(arg, position): &(Expr, u32)| {
             grouped.keys.iter().position(|k| visit::same(k, arg)).ok_or_else(|| {
                 let message =
                     "arguments to GROUPING must be grouping expressions of the associated query level";
@@ -331,5 +338,86 @@ impl Scope<'_> {
         };
         let error = SqlError::new(SqlState::GROUPING_ERROR, message);
         error.at(self.column_positions.borrow().get(&(entry, column)).copied().unwrap_or(0))
+    }
+}
+
+/// Splits a grouped SELECT whose subqueries look at its aggregates or grouping columns: the grouping moves into a subquery in FROM,
+/// whose columns everything above it reads.
+pub(super) fn split(select: &mut Select) {
+    let aggregates = select.aggregates.len();
+    let keys = select.group_by.len();
+    let mut targets: Vec<Expr> =
+        select.aggregates.iter().enumerate().map(|(i, a)| Expr::Aggregate(i, a.typ)).collect();
+    targets.extend(select.group_by.iter().enumerate().map(|(i, k)| Expr::GroupKey(i, k.typ())));
+    let own = |column: usize, typ: SqlType| {
+        Expr::Column(ColumnRef { level: 0, entry: 0, column: column as u16, typ })
+    };
+    let mut lift = |expr: &mut Expr| {
+        visit::walk(expr, 0, &mut |e, level| {
+            match e {
+                Expr::Aggregate(i, typ) if level == 0 => *e = own(*i, *typ),
+                Expr::GroupKey(i, typ) if level == 0 => *e = own(aggregates + *i, *typ),
+                Expr::Grouping(_) if level == 0 => {
+                    let typ = e.typ();
+                    let place = targets.iter().position(|t| visit::same(t, e)).unwrap_or_else(|| {
+                        targets.push(e.clone());
+                        targets.len() - 1
+                    });
+                    *e = own(place, typ);
+                }
+                Expr::Column(c) if c.level == level && c.entry == AGGREGATES => c.entry = 0,
+                Expr::Column(c) if c.level == level && c.entry == KEYS => {
+                    c.entry = 0;
+                    c.column += aggregates as u16;
+                }
+                _ => {}
+            }
+            true
+        });
+    };
+    select.targets.iter_mut().chain(&mut select.having).for_each(&mut lift);
+    for window in &mut select.windows {
+        let call = &mut window.call;
+        call.args.iter_mut().chain(&mut call.filter).chain(&mut window.partition_by).for_each(&mut lift);
+        window.order_by.iter_mut().for_each(|(e, _, _)| lift(e));
+    }
+    select.set_functions.iter_mut().flat_map(|c| &mut c.args).for_each(&mut lift);
+    debug_assert!(targets.len() >= aggregates + keys);
+    let columns: Vec<QueryColumn> =
+        targets.iter().map(|t| QueryColumn { name: String::new(), typ: t.typ(), origin: None }).collect();
+    let entry = RangeEntry {
+        alias: "grouped".into(),
+        columns: columns.iter().map(|c| EntryColumn { name: String::new(), typ: c.typ }).collect(),
+        source: Source::Given,
+        lateral: false,
+    };
+    let inner = Select {
+        entries: std::mem::replace(&mut select.entries, vec![entry]),
+        from: std::mem::replace(&mut select.from, vec![FromItem::Entry(0)]),
+        filter: std::mem::replace(&mut select.filter, select.having.take()),
+        group_by: std::mem::take(&mut select.group_by),
+        grouping_sets: select.grouping_sets.take(),
+        grouped: std::mem::replace(&mut select.grouped, false),
+        aggregates: std::mem::take(&mut select.aggregates),
+        having: None,
+        windows: Vec::new(),
+        set_functions: Vec::new(),
+        visible: targets.len(),
+        targets,
+        distinct: Distinct::None,
+    };
+    let mut query = Query {
+        ctes: Vec::new(),
+        body: Body::Select(Box::new(inner)),
+        order_by: Vec::new(),
+        limit: None,
+        offset: None,
+        with_ties: false,
+        locking: Vec::new(),
+        columns,
+    };
+    visit::sink(&mut query, true);
+    if let Some(entry) = select.entries.first_mut() {
+        entry.source = Source::Subquery(Box::new(query));
     }
 }

@@ -21,6 +21,8 @@ mod select;
 mod setop;
 mod sublink;
 mod target;
+#[cfg(test)]
+mod tests;
 pub mod type_info;
 pub mod types;
 mod visit;

@@ -145,11 +145,17 @@ pub(crate) struct Scope<'p> {
     /// The recursive WITH query being bound: its place (behind `ctes`) and columns.
     pub(crate) recursion: RefCell<Option<(String, Vec<QueryColumn>)>>,
     pub(crate) aggregates: RefCell<Vec<AggregateCall>>,
+    /// Positions of all aggregate calls of this level, in the order of binding.
+    pub(crate) aggregate_calls: RefCell<Vec<u32>>,
+    /// Subqueries use aggregates or grouping columns of this level.
+    pub(crate) used_below: Cell<bool>,
     pub(crate) windows: RefCell<Vec<WindowCall>>,
+    /// Positions of the window calls.
+    pub(crate) window_calls: RefCell<Vec<u32>>,
     pub(crate) named_windows: RefCell<Vec<ast::Window>>,
     pub(crate) set_functions: RefCell<Vec<Call>>,
     /// GROUPING() calls' arguments until the grouping is known.
-    pub(crate) groupings: RefCell<Vec<(Vec<Expr>, u32)>>,
+    pub(crate) groupings: RefCell<Vec<Vec<(Expr, u32)>>>,
     /// Where a column was first referred to, for errors about it that come late.
     pub(crate) column_positions: RefCell<rustc_hash::FxHashMap<(u16, u16), u32>>,
     /// Inside CASE, COALESCE and so on, where set-returning functions may not stand.
@@ -169,7 +175,10 @@ impl<'p> Scope<'p> {
             ctes: RefCell::default(),
             recursion: RefCell::default(),
             aggregates: RefCell::default(),
+            aggregate_calls: RefCell::default(),
+            used_below: Cell::new(false),
             windows: RefCell::default(),
+            window_calls: RefCell::default(),
             named_windows: RefCell::default(),
             set_functions: RefCell::default(),
             groupings: RefCell::default(),

@@ -92,7 +92,7 @@ impl Binder<'_> {
             column.typ = expr.typ();
         }
         scope.check_size()?;
-        let body = Select {
+        let mut body = Select {
             entries: scope.entries.take(),
             from,
             filter,
@@ -107,6 +107,9 @@ impl Binder<'_> {
             visible,
             distinct,
         };
+        if scope.used_below.get() {
+            super::group::split(&mut body);
+        }
         Ok(Query {
             ctes: Vec::new(),
             body: Body::Select(Box::new(body)),
@@ -420,29 +423,22 @@ impl Scope<'_> {
                     }
                 }
                 // The leading ORDER BY items must be those of DISTINCT ON.
-                let mut matched = 0;
+                let mut skipped = false;
                 for (place, _, _) in order_by {
-                    if places.contains(place) {
-                        if matched == usize::MAX {
-                            return Err(self.distinct_on_error(targets, *place));
-                        }
-                        matched += 1;
-                    } else {
-                        if matched < places.len() {
-                            return Err(self.distinct_on_error(targets, *place));
-                        }
-                        matched = usize::MAX;
+                    match places.iter().position(|p| p == place) {
+                        Some(at) if skipped => return Err(distinct_on_error(list, at)),
+                        Some(_) => {}
+                        None => skipped = true,
+                    }
+                }
+                for (at, place) in places.iter().enumerate() {
+                    if skipped && !order_by.iter().any(|(p, _, _)| p == place) {
+                        return Err(distinct_on_error(list, at));
                     }
                 }
                 Ok(Distinct::On(places))
             }
         }
-    }
-
-    fn distinct_on_error(&self, targets: &[Target], place: usize) -> SqlError {
-        let position = targets.get(place).map_or(0, |t| t.position);
-        let message = "SELECT DISTINCT ON expressions must match initial ORDER BY expressions";
-        SqlError::new(SqlState::INVALID_COLUMN_REFERENCE, message).at(position)
     }
 
     /// LIMIT and OFFSET (`transformLimitClause`).
@@ -557,6 +553,12 @@ impl Scope<'_> {
             }
         }
     }
+}
+
+fn distinct_on_error(list: &[ast::Expr], place: usize) -> SqlError {
+    let message = "SELECT DISTINCT ON expressions must match initial ORDER BY expressions";
+    SqlError::new(SqlState::INVALID_COLUMN_REFERENCE, message)
+        .at(list.get(place).map_or(0, ast::Expr::leftmost))
 }
 
 fn lock_query(query: &mut Query, clause: &ast::Locking) {

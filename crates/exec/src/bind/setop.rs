@@ -29,6 +29,20 @@ impl Binder<'_> {
         let right_bound = self.query(right, Some(scope), false)?;
         let (left_bound, right_bound, columns) =
             self.match_arms(scope, (op, all), (left_bound, left), (right_bound, right))?;
+        // Not visible, but PostgreSQL's hints about missing columns name them so.
+        for (arm, number) in [(&left_bound, 1), (&right_bound, 2)] {
+            let entry = RangeEntry {
+                alias: format!("*SELECT* {number}"),
+                columns: arm
+                    .columns
+                    .iter()
+                    .map(|c| EntryColumn { name: c.name.clone(), typ: c.typ })
+                    .collect(),
+                source: Source::Given,
+                lateral: false,
+            };
+            scope.add_entry(entry, None, true);
+        }
         let order_by = scope.sort_output(&query.order_by, &columns)?;
         let (limit, offset) = scope.limit_clause(query)?;
         if let Some(lock) = query.locking.first() {
@@ -148,16 +162,7 @@ pub(super) fn wrap(query: &mut Query) {
         columns: Vec::new(),
     };
     let mut inner = std::mem::replace(query, empty);
-    super::visit::walk_query(&mut inner, 0, &mut |e, level| {
-        if let Expr::Column(c) = e
-            && c.entry != u16::MAX
-            && c.level > level
-        {
-            c.level += 1;
-        }
-        true
-    });
-    super::visit::shift_ctes(&mut inner, 0, 1);
+    super::visit::sink(&mut inner, false);
     let target = |(i, c): (usize, &QueryColumn)| {
         Expr::Column(ColumnRef { level: 0, entry: 0, column: i as u16, typ: c.typ })
     };

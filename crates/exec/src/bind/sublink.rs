@@ -119,17 +119,7 @@ pub(super) fn one_column_of(query: Query, place: usize) -> Expr {
     let typ = query.columns.get(place).map_or(SqlType::plain(oid::TEXT), |c| c.typ);
     let output = query.columns.get(place).cloned().into_iter().collect();
     let mut inner = query;
-    // The query moves one level down; what it refers to outside is one further up.
-    super::visit::walk_query(&mut inner, 0, &mut |e, level| {
-        if let Expr::Column(c) = e
-            && c.entry != u16::MAX
-            && c.level > level
-        {
-            c.level += 1;
-        }
-        true
-    });
-    super::visit::shift_ctes(&mut inner, 0, 1);
+    super::visit::sink(&mut inner, false);
     let target = Expr::Column(ColumnRef { level: 0, entry: 0, column: place as u16, typ });
     let select = Select {
         entries: vec![RangeEntry {

@@ -112,7 +112,7 @@ impl Scope<'_> {
         for target in targets {
             if target.expr.typ().oid == oid::UNKNOWN {
                 let expr = std::mem::replace(&mut target.expr, Expr::Grouping(Vec::new()));
-                target.expr = self.settle_unknown(expr)?;
+                target.expr = self.settle_unknown_at(expr, target.position)?;
             }
         }
         Ok(())
@@ -226,7 +226,6 @@ fn figure(expr: &ast::Expr) -> Option<(String, u8)> {
             ast::SqlValue::CurrentCatalog => "current_catalog",
             ast::SqlValue::CurrentSchema => "current_schema",
         }),
-        ExprKind::Literal(ast::Literal::Bool(_)) => Some(("bool".into(), 1)),
         ExprKind::Literal(_)
         | ExprKind::Column(_, true)
         | ExprKind::Param(_)

@@ -252,21 +252,36 @@ pub(super) fn same(a: &Expr, b: &Expr) -> bool {
     }
 }
 
+/// Prepares a query for a place one level further down: what it refers to outside is one level further up. With `ctes` that holds
+/// also for its own WITH queries, which stay where it was.
+pub(super) fn sink(query: &mut Query, ctes: bool) {
+    walk_query(query, 0, &mut |e, level| {
+        if let Expr::Column(c) = e
+            && c.entry != u16::MAX
+            && c.level > level
+        {
+            c.level += 1;
+        }
+        true
+    });
+    shift_ctes(query, 0, ctes);
+}
+
 /// Raises the level of references to WITH queries outside of the query, which itself stands at `level`.
-pub(super) fn shift_ctes(query: &mut Query, level: usize, by: usize) {
+fn shift_ctes(query: &mut Query, level: usize, own: bool) {
     for cte in &mut query.ctes {
-        shift_ctes(&mut cte.query, level + 1, by);
+        shift_ctes(&mut cte.query, level + 1, own);
     }
     match &mut query.body {
         Body::SetOperation(op) => {
-            shift_ctes(&mut op.left, level + 1, by);
-            shift_ctes(&mut op.right, level + 1, by);
+            shift_ctes(&mut op.left, level + 1, own);
+            shift_ctes(&mut op.right, level + 1, own);
         }
         Body::Select(select) => {
             for entry in &mut select.entries {
                 match &mut entry.source {
-                    Source::Cte(up, _) if *up > level => *up += by,
-                    Source::Subquery(inner) => shift_ctes(inner, level + 1, by),
+                    Source::Cte(up, _) if *up > level || (own && *up == level) => *up += 1,
+                    Source::Subquery(inner) => shift_ctes(inner, level + 1, own),
                     _ => {}
                 }
             }
@@ -276,18 +291,18 @@ pub(super) fn shift_ctes(query: &mut Query, level: usize, by: usize) {
     // Subqueries in expressions.
     query_children(query, 0, &mut |expr, crossed| {
         if crossed == 0 {
-            shift_expr_ctes(expr, level, by);
+            shift_expr_ctes(expr, level, own);
         }
     });
 }
 
-fn shift_expr_ctes(expr: &mut Expr, level: usize, by: usize) {
+fn shift_expr_ctes(expr: &mut Expr, level: usize, own: bool) {
     if let Expr::Subquery(subquery) = expr {
-        shift_ctes(&mut subquery.query, level + 1, by);
+        shift_ctes(&mut subquery.query, level + 1, own);
         if let SubqueryKind::Quantified { test, .. } = &mut subquery.kind {
-            shift_expr_ctes(test, level, by);
+            shift_expr_ctes(test, level, own);
         }
         return;
     }
-    children(expr, &mut |child, _| shift_expr_ctes(child, level, by));
+    children(expr, &mut |child, _| shift_expr_ctes(child, level, own));
 }

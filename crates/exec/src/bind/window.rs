@@ -36,6 +36,7 @@ impl Scope<'_> {
         let typ = call.typ;
         let mut windows = self.windows.borrow_mut();
         windows.push(WindowCall { call, partition_by, order_by, frame });
+        self.window_calls.borrow_mut().push(position);
         Ok(Expr::Window(windows.len() - 1, typ))
     }
 

@@ -48,14 +48,31 @@ pub const NAME_MAX_BYTES: usize = 63;
 
 /// All tokens of a text, [`Kind::End`] last.
 pub fn tokenize(text: &str) -> Result<Vec<Token>> {
+    match scan(text) {
+        (tokens, None) => Ok(tokens),
+        (_, Some(error)) => Err(error),
+    }
+}
+
+/// The tokens up to the first lexical error, [`Kind::End`] last, and that error. PostgreSQL scans as it parses, so a syntax error
+/// before it comes first.
+pub fn scan(text: &str) -> (Vec<Token>, Option<SqlError>) {
     let mut lexer = Lexer { text, bytes: text.as_bytes(), at: 0, counted: 0, chars: 0 };
     let mut tokens = Vec::with_capacity(text.len() / 4 + 2);
     loop {
-        let token = lexer.next()?;
-        let end = token.kind == Kind::End;
-        tokens.push(token);
-        if end {
-            return Ok(tokens);
+        match lexer.next() {
+            Ok(token) => {
+                let end = token.kind == Kind::End;
+                tokens.push(token);
+                if end {
+                    return (tokens, None);
+                }
+            }
+            Err(error) => {
+                let pos = error.fields().position.unwrap_or(u32::MAX);
+                tokens.push(Token { kind: Kind::End, start: text.len(), end: text.len(), pos });
+                return (tokens, Some(error));
+            }
         }
     }
 }
@@ -571,7 +588,9 @@ impl Lexer<'_> {
             let (skip, width) = if rest.starts_with('+') { (1, 6) } else { (0, 4) };
             let digits = rest.get(skip..skip + width).filter(|d| d.bytes().all(|b| b.is_ascii_hexdigit()));
             let Some(digits) = digits else {
-                let pos = self.pos(start);
+                let before = raw.len() - rest.len() - escape.len_utf8();
+                let before = raw.get(..before).map_or(0, |r| r.chars().count());
+                let pos = self.pos(start) + 3 + before as u32;
                 return Err(SqlError::new(SqlState::SYNTAX_ERROR, "invalid Unicode escape")
                     .hint("Unicode escapes must be \\XXXX or \\+XXXXXX.")
                     .at(pos));

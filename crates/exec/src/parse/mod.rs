@@ -11,7 +11,7 @@ mod select;
 
 use ast::{Ast, Explain, Expr, Query};
 use catalog::{Result, SqlError};
-use lexer::{Kind, Token, tokenize};
+use lexer::{Kind, Token, scan, tokenize};
 use parser::Parser;
 use std::ops::Range;
 
@@ -30,9 +30,19 @@ pub struct ParsedStatement {
 
 /// The statements of a query text, separated by `;`. Empty ones vanish.
 pub fn parse(sql: &str) -> Result<Vec<ParsedStatement>> {
-    let tokens = tokenize(sql)?;
+    let (tokens, lexical) = scan(sql);
+    let parsed = split(sql, &tokens);
+    let Some(lexical) = lexical else { return parsed };
+    // A syntax error before the place that cannot be read comes first.
+    match parsed {
+        Err(error) if error.fields().position < lexical.fields().position => Err(error),
+        _ => Err(lexical),
+    }
+}
+
+fn split(sql: &str, tokens: &[Token]) -> Result<Vec<ParsedStatement>> {
     let mut statements = Vec::new();
-    let mut rest = tokens.as_slice();
+    let mut rest = tokens;
     while let Some(place) = rest.iter().position(|t| matches!(t.kind, Kind::Punct(";") | Kind::End)) {
         let (statement, tail) = rest.split_at(place);
         if let (Some(first), Some(last), Some(end)) = (statement.first(), statement.last(), tail.first()) {

@@ -255,10 +255,9 @@ impl Parser<'_> {
         }
         if self.take("window") {
             select.windows = self.list(|p| {
-                let pos = p.pos();
                 let name = p.col_id()?;
                 p.expect("as")?;
-                Ok(Window { name: Some(name), pos, ..p.window_specification()? })
+                Ok(Window { name: Some(name), ..p.window_specification()? })
             })?;
         }
         Ok(select)

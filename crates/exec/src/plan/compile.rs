@@ -105,7 +105,7 @@ impl Planner<'_> {
                 PhysicalExpr::Subscript(array, subscripts, element)
             }
             Expr::Row(list, _) => {
-                let types = list.iter().map(|e| e.typ().oid).collect();
+                let types = list.iter().map(|e| type_of(e.typ())).collect::<Result<_>>()?;
                 PhysicalExpr::Row(self.compile_list(list, depth, scope)?, types)
             }
             Expr::Field(e, place, _) => PhysicalExpr::Field(one(self, e)?, *place),

@@ -47,7 +47,7 @@ impl Environment for Env {
         Oid(10)
     }
     fn search_path(&self, _: bool) -> Vec<Oid> {
-        vec![]
+        vec![Oid::PG_CATALOG, Oid::PUBLIC]
     }
     fn setting(&self, _: &str) -> Option<String> {
         None
@@ -311,6 +311,32 @@ impl Fixture {
             Ok(ControlFlow::Continue(()))
         })?;
         Ok(rows)
+    }
+
+    /// The rows of a query given as text.
+    pub fn sql(&self, text: &str) -> Result<Vec<String>> {
+        let (query, types) = self.bind(text)?;
+        let env = Env(Arc::clone(&self.objects));
+        let cx = PlanContext {
+            objects: &self.objects,
+            store: &self.store,
+            env: &env,
+            relational: None,
+            dml: &NoDml,
+        };
+        self.rows(&plan_query(&query, &cx)?, &types, &[])
+    }
+
+    /// A query given as text, bound.
+    pub fn bind(&self, text: &str) -> Result<(Query, Vec<SqlType>)> {
+        let env = Env(Arc::clone(&self.objects));
+        let style = Style::default();
+        let bound = crate::bind::bind_text(text, 0, &crate::bind::BindContext::plain(&env, &style))?;
+        let columns = bound.columns.unwrap_or_default();
+        match bound.statement {
+            Statement::Query(query) => Ok((query, columns.iter().map(|c| c.typ).collect())),
+            _ => no(),
+        }
     }
 
     pub fn query(&self, query: &Query) -> Vec<String> {

@@ -20,6 +20,7 @@ mod fixture;
 #[cfg(test)]
 mod tests;
 
+use crate::bind::BindContext;
 use crate::bound::{ColumnRef, Expr, IndexRule, Query, SqlType};
 use crate::environment::Environment;
 use catalog::object::{Index, IndexKey, Table};
@@ -45,14 +46,14 @@ pub struct PlanContext<'a> {
 
 impl PlanContext<'_> {
     /// The indexes of a table with their expressions bound, the clustering key's among them.
-    pub fn indexes(&self, table: &Table) -> Result<Arc<Vec<IndexRule>>> {
-        let mut rules = Vec::new();
-        for index in self.objects.indexes_of(table.oid) {
-            if let Some(rule) = plain_rule(index, table) {
-                rules.push(rule);
-            }
+    pub fn indexes(&self, table: &Arc<Table>) -> Result<Arc<Vec<IndexRule>>> {
+        let plain = self.objects.indexes_of(table.oid).map(|index| plain_rule(index, table));
+        if let Some(rules) = plain.collect::<Option<Vec<_>>>() {
+            return Ok(Arc::new(rules));
         }
-        Ok(Arc::new(rules))
+        let style = catalog::Style::default();
+        let rules = crate::bind::rules::table_rules(table, &BindContext::plain(self.env, &style))?;
+        Ok(Arc::new(rules.indexes))
     }
 
     /// Estimated rows and bytes of a storage relation.

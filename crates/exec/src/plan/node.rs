@@ -488,7 +488,7 @@ pub struct SetCall {
     /// Columns put out; in a target list one: several are packed into a composite of these types.
     pub columns: usize,
     /// Types of the columns of a composite result.
-    pub column_types: Box<[Oid]>,
+    pub column_types: Box<[&'static Type]>,
     /// Name, for EXPLAIN.
     pub name: String,
 }

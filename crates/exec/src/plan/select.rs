@@ -917,7 +917,10 @@ impl<'a> Planner<'a> {
         scope: &Scope<'_>,
     ) -> Result<SetCall> {
         let args = self.compile_list(&call.args, depth, scope)?;
-        let column_types = call.proc.out_columns.iter().map(|(_, typ)| *typ).collect();
+        let out = call.proc.out_columns.iter();
+        // A polymorphic column's own type is not known here; such functions put out records themselves.
+        let column_types =
+            out.map(|(_, typ)| catalog::types::by_oid(*typ).unwrap_or(&catalog::types::text::TEXT)).collect();
         let function = match call.implementation {
             Implementation::Set(f) => SetFunction::Set(f),
             _ => SetFunction::Scalar(self.compile(&Expr::Call(Box::new(call.clone())), depth, scope)?),

@@ -346,3 +346,24 @@ fn window_functions_over_partitions() {
     assert_eq!(f.query(&q), ["10|0|10", "20|0|30", "1|1|1", "11|1|12", "2|2|2", "12|2|14", "22|2|34"]);
     let _ = JoinType::Semi;
 }
+
+/// Runs the statements of a file, one a line, for comparison with PostgreSQL: `QUERIES=file cargo test -p exec differential -- --ignored`.
+#[test]
+#[ignore = "a tool, not a test"]
+fn differential() {
+    let f = Fixture::new();
+    let file = std::env::var("QUERIES").expect("QUERIES names a file");
+    for line in std::fs::read_to_string(file).expect("the file").lines() {
+        let text = line.trim();
+        if text.is_empty() || text.starts_with("--") {
+            continue;
+        }
+        println!("@ {text}");
+        let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| f.sql(text)));
+        match result {
+            Ok(Ok(rows)) => rows.iter().for_each(|row| println!("{row}")),
+            Ok(Err(error)) => println!("ERROR {} {}", error.code().as_str(), error.message()),
+            Err(_) => println!("PANIC"),
+        }
+    }
+}

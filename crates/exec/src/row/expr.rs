@@ -213,7 +213,7 @@ pub enum PhysicalExpr {
     /// `a[i]`: array, subscripts, element type.
     Subscript(Box<PhysicalExpr>, Box<[SubscriptNode]>, &'static Type),
     /// ROW(...): fields with their types.
-    Row(Box<[PhysicalExpr]>, Box<[Oid]>),
+    Row(Box<[PhysicalExpr]>, Box<[&'static Type]>),
     /// A field of a composite.
     Field(Box<PhysicalExpr>, usize),
     /// Row comparison.

@@ -69,10 +69,8 @@ fn explicit_dimensions(text: &str) -> Result<(Option<Vec<Dimension>>, &str)> {
             return Ok((if dimensions.is_empty() { None } else { Some(dimensions) }, rest));
         };
         check_dimension_count(dimensions.len() + 1)?;
-        let number = |text: &str| {
-            let end = text.bytes().take_while(|b| b.is_ascii_digit() || matches!(b, b'-' | b'+')).count();
-            end
-        };
+        let number =
+            |text: &str| text.bytes().take_while(|b| b.is_ascii_digit() || matches!(b, b'-' | b'+')).count();
         let end = number(inner);
         if end == 0 {
             return Err(malformed(text, "\"[\" must introduce explicitly-specified array dimensions."));

@@ -47,6 +47,7 @@ const DAY_OF_YEAR: u32 = 1 << 9;
 const AM_PM: u32 = 1 << 10;
 const ERA: u32 = 1 << 11;
 const WEEKDAY: u32 = 1 << 12;
+const RESERVED: u32 = 1 << 13;
 const DATE: u32 = YEAR | MONTH | DAY;
 const TIME: u32 = HOUR | MINUTE | SECOND;
 
@@ -69,7 +70,6 @@ enum Meridian {
 struct Decoder<'a> {
     style: &'a crate::Style,
     now: i64,
-    zone_allowed: bool,
     parts: Parts,
     day_of_year: i32,
     known: u32,
@@ -84,14 +84,13 @@ struct Decoder<'a> {
     special: Option<Special>,
 }
 
-/// Reads a date or timestamp. `zone_allowed` is false for types whose text may have no zone at all (none of the date types today:
-/// date and timestamp read a zone and ignore it).
+/// Reads a date or timestamp. All types read a zone; those that have none ignore it.
 pub fn decode_date_time(text: &str, cx: &InputContext<'_>) -> Result<Decoded> {
     let fields = lex(text)?;
     if let Some(decoded) = iso(&fields, cx) {
         return Ok(decoded);
     }
-    let mut decoder = Decoder::new(cx, true);
+    let mut decoder = Decoder::new(cx);
     for i in 0..fields.len() {
         let known = decoder.date_time_field(&fields, i)?;
         decoder.mark(known)?;
@@ -104,10 +103,10 @@ pub fn decode_date_time(text: &str, cx: &InputContext<'_>) -> Result<Decoded> {
     Ok(Decoded { special: decoder.special, parts: decoder.parts, offset: decoder.offset })
 }
 
-/// Reads a time of day, with a zone if `zone_allowed`.
-pub fn decode_time_only(text: &str, zone_allowed: bool, cx: &InputContext<'_>) -> Result<Decoded> {
+/// Reads a time of day with an optional zone; the types that have none ignore it.
+pub fn decode_time_only(text: &str, cx: &InputContext<'_>) -> Result<Decoded> {
     let fields = lex(text)?;
-    let mut decoder = Decoder::new(cx, zone_allowed);
+    let mut decoder = Decoder::new(cx);
     let mut kinds: Vec<FieldKind> = fields.iter().map(|f| f.kind).collect();
     for i in 0..fields.len() {
         let known = decoder.time_field(&fields, &mut kinds, i)?;
@@ -121,9 +120,7 @@ pub fn decode_time_only(text: &str, zone_allowed: bool, cx: &InputContext<'_>) -
     if decoder.known & TIME != TIME {
         return Err(BadFormat);
     }
-    if zone_allowed {
-        decoder.finish_time_zone()?;
-    }
+    decoder.finish_time_zone()?;
     Ok(Decoded { special: None, parts: decoder.parts, offset: decoder.offset })
 }
 
@@ -173,11 +170,10 @@ fn iso(fields: &[Field], cx: &InputContext<'_>) -> Option<Decoded> {
 }
 
 impl<'a> Decoder<'a> {
-    fn new(cx: &InputContext<'a>, zone_allowed: bool) -> Self {
+    fn new(cx: &InputContext<'a>) -> Self {
         Decoder {
             style: cx.style,
             now: cx.now,
-            zone_allowed,
             parts: Parts::default(),
             day_of_year: 0,
             known: 0,
@@ -201,17 +197,12 @@ impl<'a> Decoder<'a> {
         Ok(())
     }
 
-    fn need_zone_allowed(&self) -> Result<()> {
-        if self.zone_allowed { Ok(()) } else { Err(BadFormat) }
-    }
-
     /// One field of a date or timestamp; says which fields it made known.
     fn date_time_field(&mut self, fields: &[Field], i: usize) -> Result<u32> {
         let text = fields[i].text.as_str();
         match fields[i].kind {
             FieldKind::Date => {
                 if self.label == Label::Unit(Unit::Julian) {
-                    self.need_zone_allowed()?;
                     let (day, rest) = int(text)?;
                     self.set_julian(day)?;
                     self.offset = decode_offset(rest)?;
@@ -221,7 +212,6 @@ impl<'a> Decoder<'a> {
                 if self.label == Label::None && self.known & (MONTH | DAY) != MONTH | DAY {
                     return self.date(text);
                 }
-                self.need_zone_allowed()?;
                 if !text.starts_with(|c: char| c.is_ascii_digit()) && self.label == Label::None {
                     self.named_zone = Some(zone::by_name(text).ok_or_else(|| UnknownZone(text.into()))?);
                     return Ok(ZONE);
@@ -247,7 +237,6 @@ impl<'a> Decoder<'a> {
                 Ok(TIME)
             }
             FieldKind::Signed => {
-                self.need_zone_allowed()?;
                 self.offset = decode_offset(text)?;
                 Ok(ZONE)
             }
@@ -279,6 +268,7 @@ impl<'a> Decoder<'a> {
     fn date_time_word(&mut self, word: Word, fields: &[Field], i: usize) -> Result<u32> {
         match word {
             Word::Now => {
+                self.special = None;
                 self.offset = zone::offset_at(&self.style.time_zone, self.now);
                 self.parts = Parts::of_timestamp(self.now + i64::from(self.offset) * USECS_PER_SEC);
                 Ok(DATE | TIME | ZONE)
@@ -321,7 +311,6 @@ impl<'a> Decoder<'a> {
         match word {
             Word::Ignore => Ok(0),
             Word::DstModifier => {
-                self.need_zone_allowed()?;
                 self.offset += 3600;
                 Ok(DST_MODIFIER | DST_ZONE)
             }
@@ -353,7 +342,6 @@ impl<'a> Decoder<'a> {
     }
 
     fn zone_abbreviation(&mut self, abbreviation: zone::Abbreviation) -> Result<u32> {
-        self.need_zone_allowed()?;
         self.offset = abbreviation.seconds_east;
         Ok(if abbreviation.is_dst { ZONE | DST_ZONE } else { ZONE })
     }
@@ -366,7 +354,7 @@ impl<'a> Decoder<'a> {
 
     fn set_special(&mut self, special: Special) -> Result<u32> {
         self.special = Some(special);
-        Ok(DATE | TIME | ZONE)
+        Ok(RESERVED)
     }
 
     fn set_time(&mut self, hour: i32, minute: i32, second: i32, micros: i32) {
@@ -381,6 +369,7 @@ impl<'a> Decoder<'a> {
     }
 
     fn relative_day(&mut self, days: i64) -> Result<u32> {
+        self.special = None;
         (self.parts.year, self.parts.month, self.parts.day) = ymd_of_days(self.today() + days);
         Ok(DATE)
     }
@@ -588,7 +577,7 @@ impl<'a> Decoder<'a> {
     /// Checks the date and resolves eras, short years and days of the year (`ValidateDate`).
     fn finish_date(&mut self) -> Result<()> {
         let p = &mut self.parts;
-        if self.known & YEAR != 0 && !self.julian && self.special.is_none() {
+        if self.known & YEAR != 0 && !self.julian {
             if self.bc {
                 if p.year <= 0 {
                     return Err(FieldOverflow);
@@ -604,9 +593,6 @@ impl<'a> Decoder<'a> {
             } else if p.year <= 0 {
                 return Err(FieldOverflow);
             }
-        }
-        if self.special.is_some() {
-            return Ok(());
         }
         if self.known & DAY_OF_YEAR != 0 {
             (p.year, p.month, p.day) = ymd_of_days(days_of_ymd(p.year, 1, self.day_of_year));
@@ -662,7 +648,6 @@ impl<'a> Decoder<'a> {
         let last_is_date = kinds.len() >= 2 && kinds.last() == Some(&FieldKind::Date);
         match fields[i].kind {
             FieldKind::Date => {
-                self.need_zone_allowed()?;
                 if i == 0 && (last_is_date || kinds.get(1) == Some(&FieldKind::Time)) {
                     return self.date(text);
                 }
@@ -683,16 +668,10 @@ impl<'a> Decoder<'a> {
                 Ok(TIME)
             }
             FieldKind::Signed => {
-                self.need_zone_allowed()?;
                 self.offset = decode_offset(text)?;
                 Ok(ZONE)
             }
-            FieldKind::Number if self.label != Label::None => {
-                if matches!(self.label, Label::Unit(Unit::Julian | Unit::Year | Unit::Month | Unit::Day)) {
-                    self.need_zone_allowed()?;
-                }
-                self.labelled_number(text, self.known | DATE)
-            }
+            FieldKind::Number if self.label != Label::None => self.labelled_number(text, self.known | DATE),
             FieldKind::Number => {
                 let point = text.find('.');
                 if point.is_some() && i == 0 && last_is_date {
@@ -738,8 +717,8 @@ impl<'a> Decoder<'a> {
                 if self.known & DST_MODIFIER != 0 {
                     return Err(BadFormat);
                 }
-                if let Ok(offset) = zone.to_fixed_offset() {
-                    self.offset = offset.seconds();
+                if let Some(offset) = zone::only_offset(zone) {
+                    self.offset = offset;
                     return Ok(());
                 }
                 if !has_date {

@@ -44,7 +44,31 @@ fn by_posix(name: &str) -> Option<TimeZone> {
     if !has_offset || !name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '<') {
         return None;
     }
-    TimeZone::posix(name).ok()
+    // jiff wants names of three letters; PostgreSQL takes shorter ones for a plain offset.
+    TimeZone::posix(name).ok().or_else(|| {
+        let letters = name.bytes().take_while(u8::is_ascii_alphabetic).count();
+        let offset = &name[letters..];
+        let (sign, digits) = match offset.as_bytes().first() {
+            Some(b'-') => (-1, &offset[1..]),
+            Some(b'+') => (1, &offset[1..]),
+            _ => (1, offset),
+        };
+        let mut west = 0;
+        for (part, (unit, most)) in digits.split(':').zip([(3600, 167), (60, 59), (1, 59)]) {
+            west += part.parse::<i32>().ok().filter(|v| letters > 0 && (0..=most).contains(v))? * unit;
+        }
+        let west = west * sign;
+        fixed(-west)
+    })
+}
+
+/// The offset of a zone that never had another (`pg_get_timezone_offset`).
+pub fn only_offset(zone: &TimeZone) -> Option<i32> {
+    if let Ok(offset) = zone.to_fixed_offset() {
+        return Some(offset.seconds());
+    }
+    let has_transitions = zone.following(Timestamp::MIN).next().is_some();
+    (!has_transitions).then(|| offset_at(zone, 0))
 }
 
 /// A zone east of UTC by these seconds, as `SET TIME ZONE 2` makes it.

@@ -256,7 +256,7 @@ impl Interval {
         month_days = month_days.trunc();
         let days = i32::try_from(days + month_days as i64).map_err(|_| out_of_range())?;
         let micros = (scaled(self.micros as f64) + seconds * 1e6).round_ties_even();
-        if !(-9.223_372_036_854_775_8e18..9.223_372_036_854_775_8e18).contains(&micros) {
+        if !(i64::MIN as f64..-(i64::MIN as f64)).contains(&micros) {
             return Err(out_of_range());
         }
         Ok(Interval { months, days, micros: micros as i64 })
