@@ -4,6 +4,7 @@ pub mod bind;
 pub mod bound;
 pub mod client;
 pub mod ddl;
+pub mod deparse;
 pub mod engine;
 pub mod environment;
 pub mod functions;

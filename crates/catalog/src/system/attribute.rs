@@ -113,7 +113,11 @@ fn system_attributes(relation: &SystemRelation, out: &mut Emitter<'_, '_>, of: O
 }
 
 /// pg_attribute
-pub fn pg_attribute(cx: &SystemContext<'_>, relation: &SystemRelation, out: &mut Emitter<'_, '_>) -> Result<()> {
+pub fn pg_attribute(
+    cx: &SystemContext<'_>,
+    relation: &SystemRelation,
+    out: &mut Emitter<'_, '_>,
+) -> Result<()> {
     if cx.only.is_none_or(|only| only.0 < Oid::FIRST_NORMAL.0) {
         system_relations(cx, relation, out)?;
         system_indexes(cx, relation, out)?;
@@ -211,7 +215,12 @@ fn system_indexes(
     Ok(())
 }
 
-fn own(cx: &SystemContext<'_>, relation: &SystemRelation, found: &Relation, out: &mut Emitter<'_, '_>) -> Result<()> {
+fn own(
+    cx: &SystemContext<'_>,
+    relation: &SystemRelation,
+    found: &Relation,
+    out: &mut Emitter<'_, '_>,
+) -> Result<()> {
     match found {
         Relation::Table(t) => {
             system_attributes(relation, out, t.oid)?;
@@ -221,10 +230,16 @@ fn own(cx: &SystemContext<'_>, relation: &SystemRelation, found: &Relation, out:
         Relation::Sequence(s) => {
             system_attributes(relation, out, s.oid)?;
             for (i, (name, typ)) in
-                [("last_value", oid::INT8), ("log_cnt", oid::INT8), ("is_called", oid::BOOL)].into_iter().enumerate()
+                [("last_value", oid::INT8), ("log_cnt", oid::INT8), ("is_called", oid::BOOL)]
+                    .into_iter()
+                    .enumerate()
             {
                 let number = i as i64 + 1;
-                write(relation, out, &Attribute { relation: s.oid, name, typ, number, not_null: true, ..PLAIN })?;
+                write(
+                    relation,
+                    out,
+                    &Attribute { relation: s.oid, name, typ, number, not_null: true, ..PLAIN },
+                )?;
             }
             Ok(())
         }
@@ -319,13 +334,19 @@ fn unique_name(list: &[(String, Oid, i32, Oid)], name: String) -> String {
 fn expression_name(text: &str) -> String {
     let end = text.find('(').unwrap_or(0);
     match text.get(..end) {
-        Some(name) if !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_') => name.to_owned(),
+        Some(name) if !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_') => {
+            name.to_owned()
+        }
         _ => "expr".into(),
     }
 }
 
 /// pg_attrdef
-pub fn pg_attrdef(cx: &SystemContext<'_>, relation: &SystemRelation, out: &mut Emitter<'_, '_>) -> Result<()> {
+pub fn pg_attrdef(
+    cx: &SystemContext<'_>,
+    relation: &SystemRelation,
+    out: &mut Emitter<'_, '_>,
+) -> Result<()> {
     for found in cx.objects.relations.values() {
         let Relation::Table(table) = found else { continue };
         for (place, column) in table.live_columns() {

@@ -51,11 +51,7 @@ static CLASSES: LazyLock<Vec<SystemClass>> = LazyLock::new(|| {
         list.push(SystemClass {
             oid: id,
             name: text(row, name),
-            schema: if text(row, schema) == "pg_catalog" {
-                Oid::PG_CATALOG
-            } else {
-                Oid::INFORMATION_SCHEMA
-            },
+            schema: if text(row, schema) == "pg_catalog" { Oid::PG_CATALOG } else { Oid::INFORMATION_SCHEMA },
             row_type: number(row, row_type),
             kind: text(row, kind).bytes().next().unwrap_or(b'r'),
             columns: 1,
@@ -192,7 +188,12 @@ pub fn pg_class(cx: &SystemContext<'_>, relation: &SystemRelation, out: &mut Emi
     }
 }
 
-fn own(cx: &SystemContext<'_>, relation: &SystemRelation, found: &Relation, out: &mut Emitter<'_, '_>) -> Result<()> {
+fn own(
+    cx: &SystemContext<'_>,
+    relation: &SystemRelation,
+    found: &Relation,
+    out: &mut Emitter<'_, '_>,
+) -> Result<()> {
     let size = |relation: u32| {
         let (rows, bytes) = (cx.size)(relation);
         (bytes.div_ceil(8192) as i64, rows as f64)
@@ -307,18 +308,48 @@ pub fn pg_type(cx: &SystemContext<'_>, relation: &SystemRelation, out: &mut Emit
         };
         out.row(relation, |r| {
             r.oid(row_type).text(found.name()).oid(found.schema()).oid(owner).int(-1).bool(false);
-            r.char(b'c').char(b'C').bool(false).bool(true).char(b',').oid(found.oid()).oid(Oid(0)).oid(Oid(0));
+            r.char(b'c')
+                .char(b'C')
+                .bool(false)
+                .bool(true)
+                .char(b',')
+                .oid(found.oid())
+                .oid(Oid(0))
+                .oid(Oid(0));
             r.oid(array_type).oid(Oid(2290)).oid(Oid(2291)).oid(Oid(2402)).oid(Oid(2403));
-            r.oid(Oid(0)).oid(Oid(0)).oid(Oid(0)).char(b'd').char(b'x').bool(false).oid(Oid(0)).int(-1).int(0);
+            r.oid(Oid(0))
+                .oid(Oid(0))
+                .oid(Oid(0))
+                .char(b'd')
+                .char(b'x')
+                .bool(false)
+                .oid(Oid(0))
+                .int(-1)
+                .int(0);
             r.oid(Oid(0)).nulls(3);
             Ok(())
         })?;
         let array_name = array_name(found.name());
         out.row(relation, |r| {
             r.oid(array_type).text(&array_name).oid(found.schema()).oid(owner).int(-1).bool(false);
-            r.char(b'b').char(b'A').bool(false).bool(true).char(b',').oid(Oid(0)).oid(Oid(6179)).oid(row_type);
+            r.char(b'b')
+                .char(b'A')
+                .bool(false)
+                .bool(true)
+                .char(b',')
+                .oid(Oid(0))
+                .oid(Oid(6179))
+                .oid(row_type);
             r.oid(Oid(0)).oid(Oid(750)).oid(Oid(751)).oid(Oid(2400)).oid(Oid(2401));
-            r.oid(Oid(0)).oid(Oid(0)).oid(Oid(3816)).char(b'd').char(b'x').bool(false).oid(Oid(0)).int(-1).int(0);
+            r.oid(Oid(0))
+                .oid(Oid(0))
+                .oid(Oid(3816))
+                .char(b'd')
+                .char(b'x')
+                .bool(false)
+                .oid(Oid(0))
+                .int(-1)
+                .int(0);
             r.oid(Oid(0)).nulls(3);
             Ok(())
         })?;
@@ -336,7 +367,11 @@ fn array_name(name: &str) -> String {
 }
 
 /// pg_namespace
-pub fn pg_namespace(cx: &SystemContext<'_>, relation: &SystemRelation, out: &mut Emitter<'_, '_>) -> Result<()> {
+pub fn pg_namespace(
+    cx: &SystemContext<'_>,
+    relation: &SystemRelation,
+    out: &mut Emitter<'_, '_>,
+) -> Result<()> {
     let superuser = Oid::POSTGRES_ROLE;
     let builtin = [
         (Oid(99), "pg_toast", None),
@@ -368,7 +403,11 @@ pub fn pg_namespace(cx: &SystemContext<'_>, relation: &SystemRelation, out: &mut
 }
 
 /// pg_rewrite: one `_RETURN` rule per view, by the view's own OID.
-pub fn pg_rewrite(cx: &SystemContext<'_>, relation: &SystemRelation, out: &mut Emitter<'_, '_>) -> Result<()> {
+pub fn pg_rewrite(
+    cx: &SystemContext<'_>,
+    relation: &SystemRelation,
+    out: &mut Emitter<'_, '_>,
+) -> Result<()> {
     let own: HashMap<Oid, &str> = cx
         .objects
         .relations

@@ -4,12 +4,18 @@ use super::{Emitter, SystemContext, SystemRelation};
 use crate::{Oid, Result};
 
 /// pg_database
-pub fn pg_database(cx: &SystemContext<'_>, relation: &SystemRelation, out: &mut Emitter<'_, '_>) -> Result<()> {
+pub fn pg_database(
+    cx: &SystemContext<'_>,
+    relation: &SystemRelation,
+    out: &mut Emitter<'_, '_>,
+) -> Result<()> {
     for database in cx.catalog.databases.values() {
         let owner = cx.catalog.roles.get(&database.owner).map_or("postgres", |r| r.name.as_str());
         out.row(relation, |r| {
             r.oid(database.oid).text(&database.name).oid(database.owner).int(6).char(b'c');
-            r.bool(database.is_template).bool(database.allow_connections).int(database.connection_limit.into());
+            r.bool(database.is_template)
+                .bool(database.allow_connections)
+                .int(database.connection_limit.into());
             r.int(716).int(1).oid(Oid(1663)).text("C").text("C").nulls(2);
             // Templates are closed to others, as initdb leaves them.
             if database.is_template && database.oid.0 < Oid::FIRST_NORMAL.0 {
@@ -54,7 +60,11 @@ pub fn pg_auth_members(
 }
 
 /// pg_tablespace
-pub fn pg_tablespace(_: &SystemContext<'_>, relation: &SystemRelation, out: &mut Emitter<'_, '_>) -> Result<()> {
+pub fn pg_tablespace(
+    _: &SystemContext<'_>,
+    relation: &SystemRelation,
+    out: &mut Emitter<'_, '_>,
+) -> Result<()> {
     for (oid, name) in [(1663, "pg_default"), (1664, "pg_global")] {
         out.row(relation, |r| {
             r.oid(Oid(oid)).text(name).oid(Oid::POSTGRES_ROLE).nulls(2);
@@ -71,7 +81,8 @@ pub fn pg_db_role_setting(
     out: &mut Emitter<'_, '_>,
 ) -> Result<()> {
     for o in cx.catalog.overrides.values() {
-        let settings: Vec<String> = o.settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let settings: Vec<String> =
+            o.settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
         out.row(relation, |r| {
             r.oid(o.database).oid(o.role).text_array(&settings)?;
             Ok(())
@@ -81,9 +92,18 @@ pub fn pg_db_role_setting(
 }
 
 /// pg_extension: plpgsql, as every database has it from its template.
-pub fn pg_extension(_: &SystemContext<'_>, relation: &SystemRelation, out: &mut Emitter<'_, '_>) -> Result<()> {
+pub fn pg_extension(
+    _: &SystemContext<'_>,
+    relation: &SystemRelation,
+    out: &mut Emitter<'_, '_>,
+) -> Result<()> {
     out.row(relation, |r| {
-        r.oid(Oid(13562)).text("plpgsql").oid(Oid::POSTGRES_ROLE).oid(Oid::PG_CATALOG).bool(false).text("1.0");
+        r.oid(Oid(13562))
+            .text("plpgsql")
+            .oid(Oid::POSTGRES_ROLE)
+            .oid(Oid::PG_CATALOG)
+            .bool(false)
+            .text("1.0");
         r.nulls(2);
         Ok(())
     })

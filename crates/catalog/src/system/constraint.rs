@@ -19,7 +19,11 @@ fn attnums(places: &[u16]) -> impl Iterator<Item = i64> + '_ {
 }
 
 /// pg_constraint
-pub fn pg_constraint(cx: &SystemContext<'_>, relation: &SystemRelation, out: &mut Emitter<'_, '_>) -> Result<()> {
+pub fn pg_constraint(
+    cx: &SystemContext<'_>,
+    relation: &SystemRelation,
+    out: &mut Emitter<'_, '_>,
+) -> Result<()> {
     if let Some(only) = cx.only {
         return match cx.objects.constraints.get(&only) {
             Some(constraint) => write(relation, constraint, out),
@@ -69,7 +73,9 @@ fn write(relation: &SystemRelation, c: &Constraint, out: &mut Emitter<'_, '_>) -
                     r.array(referenced_columns.iter().map(|_| 96))?;
                 }
                 match on_delete {
-                    ForeignKeyAction::SetNull(list) | ForeignKeyAction::SetDefault(list) if !list.is_empty() => {
+                    ForeignKeyAction::SetNull(list) | ForeignKeyAction::SetDefault(list)
+                        if !list.is_empty() =>
+                    {
                         r.array(attnums(list))?;
                     }
                     _ => {

@@ -87,7 +87,11 @@ pub fn pg_depend(cx: &SystemContext<'_>, relation: &SystemRelation, out: &mut Em
 }
 
 /// pg_description
-pub fn pg_description(cx: &SystemContext<'_>, relation: &SystemRelation, out: &mut Emitter<'_, '_>) -> Result<()> {
+pub fn pg_description(
+    cx: &SystemContext<'_>,
+    relation: &SystemRelation,
+    out: &mut Emitter<'_, '_>,
+) -> Result<()> {
     let t = &*PG_DESCRIPTION;
     let (object, class, sub, description) =
         (t.column("objoid"), t.column("classoid"), t.column("objsubid"), t.column("description"));

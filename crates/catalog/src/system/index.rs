@@ -24,7 +24,11 @@ pub fn pg_index(cx: &SystemContext<'_>, relation: &SystemRelation, out: &mut Emi
         let columns = text(row, key).split(' ').count() as i64;
         out.row(relation, |r| {
             r.oid(number(row, id)).oid(number(row, on)).int(columns).int(columns);
-            r.bool(text(row, unique) == "t").bool(false).bool(text(row, primary) == "t").bool(false).bool(true);
+            r.bool(text(row, unique) == "t")
+                .bool(false)
+                .bool(text(row, primary) == "t")
+                .bool(false)
+                .bool(true);
             r.bool(false).bool(true).bool(false).bool(true).bool(true).bool(false);
             r.input(text(row, key))?.input(text(row, collation))?.input(text(row, class))?;
             r.input(text(row, option))?.nulls(2);

@@ -82,7 +82,11 @@ pub struct Emitter<'e, 'f> {
 
 impl Emitter<'_, '_> {
     /// Builds and passes on a row.
-    pub fn row(&mut self, relation: &SystemRelation, build: impl FnOnce(&mut Row<'_>) -> Result<()>) -> Result<()> {
+    pub fn row(
+        &mut self,
+        relation: &SystemRelation,
+        build: impl FnOnce(&mut Row<'_>) -> Result<()>,
+    ) -> Result<()> {
         if self.stopped {
             return Ok(());
         }
@@ -136,8 +140,8 @@ fn rows_of(name: &str) -> RowsFn {
         "pg_tablespace" => cluster::pg_tablespace,
         "pg_db_role_setting" => cluster::pg_db_role_setting,
         "pg_extension" => cluster::pg_extension,
-        "pg_proc" | "pg_operator" | "pg_cast" | "pg_aggregate" | "pg_am" | "pg_opclass" | "pg_opfamily" | "pg_amop"
-        | "pg_amproc" | "pg_language" | "pg_range" | "pg_collation" => captured::rows,
+        "pg_proc" | "pg_operator" | "pg_cast" | "pg_aggregate" | "pg_am" | "pg_opclass" | "pg_opfamily"
+        | "pg_amop" | "pg_amproc" | "pg_language" | "pg_range" | "pg_collation" => captured::rows,
         _ => no_rows,
     }
 }
@@ -183,8 +187,8 @@ static RELATIONS: LazyLock<FxHashMap<Oid, SystemRelation>> = LazyLock::new(|| {
 mod tests {
     use super::*;
     use crate::object::{
-        Column, Constraint, ConstraintKind, Database, Index, IndexColumn, IndexKey, Object, Persistence, Role,
-        Schema, Sequence, Table,
+        Column, Constraint, ConstraintKind, Database, Index, IndexColumn, IndexKey, Object, Persistence,
+        Role, Schema, Sequence, Table,
     };
     use crate::{Change, Value};
 
@@ -298,13 +302,8 @@ mod tests {
     fn every_system_table_reads_with_its_own_columns() {
         let catalog = catalog();
         let objects = &catalog.objects[&Oid(5)];
-        let cx = SystemContext {
-            catalog: &catalog,
-            objects,
-            database: Oid(5),
-            size: &|_| (7, 8192),
-            only: None,
-        };
+        let cx =
+            SystemContext { catalog: &catalog, objects, database: Oid(5), size: &|_| (7, 8192), only: None };
         let mut counts = FxHashMap::default();
         for relation in RELATIONS.values() {
             let mut count = 0usize;
