@@ -322,6 +322,11 @@ impl Deparser<'_> {
             ("session_user", 0) => out.push_str("SESSION_USER"),
             ("current_database", 0) => out.push_str("CURRENT_CATALOG"),
             ("current_schema", 0) => out.push_str("CURRENT_SCHEMA"),
+            ("date" | "timetz" | "time" | "timestamp" | "timestamptz", _)
+                if self.is_now(call.args.first()) =>
+            {
+                value_function(call.typ, out);
+            }
             ("timezone", 2) => {
                 out.push('(');
                 if let Some(value) = call.args.get(1) {
@@ -394,23 +399,24 @@ impl Deparser<'_> {
         }
     }
 
+    /// Whether this is `now()` (with a precision), as the value functions of SQL are bound.
+    fn is_now(&self, arg: Option<&Expr>) -> bool {
+        match arg {
+            Some(Expr::Call(call)) => {
+                call.form == CallForm::Special && (call.proc.name == "now" || self.is_now(call.args.first()))
+            }
+            Some(Expr::Typmod(arg, ..)) => self.is_now(Some(arg)),
+            _ => false,
+        }
+    }
+
     /// A cast, unless it is one that nobody wrote and nobody wants to see; compare `get_coercion_expr`.
     fn cast(&self, arg: &Expr, typ: SqlType, form: CallForm, implicit: bool, out: &mut String) {
         match form {
             CallForm::ImplicitCast if !implicit => return self.paren(arg, false, Parent::Cast, out),
             // CURRENT_DATE and its like are casts of now().
             CallForm::Special => {
-                let word = match typ.oid {
-                    oid::DATE => "CURRENT_DATE",
-                    oid::TIMETZ => "CURRENT_TIME",
-                    oid::TIMESTAMPTZ => "CURRENT_TIMESTAMP",
-                    oid::TIME => "LOCALTIME",
-                    _ => "LOCALTIMESTAMP",
-                };
-                out.push_str(word);
-                if typ.typmod >= 0 {
-                    out.push_str(&format!("({})", typ.typmod));
-                }
+                value_function(typ, out);
                 return;
             }
             _ => {}
@@ -487,6 +493,20 @@ impl Deparser<'_> {
         }
         let schema = self.objects.schemas.get(&relation.schema()).map(|s| quote(&s.name)).unwrap_or_default();
         Some(format!("{schema}.{}", quote(relation.name())))
+    }
+}
+
+/// CURRENT_DATE and its like, by their type.
+fn value_function(typ: SqlType, out: &mut String) {
+    out.push_str(match typ.oid {
+        oid::DATE => "CURRENT_DATE",
+        oid::TIMETZ => "CURRENT_TIME",
+        oid::TIMESTAMPTZ => "CURRENT_TIMESTAMP",
+        oid::TIME => "LOCALTIME",
+        _ => "LOCALTIMESTAMP",
+    });
+    if typ.typmod >= 0 {
+        out.push_str(&format!("({})", typ.typmod));
     }
 }
 
