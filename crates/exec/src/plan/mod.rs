@@ -18,7 +18,7 @@ pub mod walk;
 mod window;
 
 #[cfg(test)]
-mod fixture;
+pub(crate) mod fixture;
 #[cfg(test)]
 mod tests;
 
