@@ -11,6 +11,7 @@ pub mod row;
 mod snapshot;
 mod sqlstate;
 mod style;
+pub mod system;
 pub mod types;
 
 pub use arena::Arena;

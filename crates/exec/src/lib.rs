@@ -7,6 +7,7 @@ pub mod client;
 mod clock;
 mod copy;
 pub mod ddl;
+pub mod deparse;
 mod dml;
 pub mod engine;
 pub mod environment;

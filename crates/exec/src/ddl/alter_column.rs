@@ -3,7 +3,7 @@
 use super::alter_table::{add_constraint, current};
 use super::create_table::{self, check_identity_type, make_column, nextval_text};
 use super::dependency::Target;
-use super::expression::{self, Purpose, TableShape};
+use super::expression::{self, Purpose};
 use super::types::type_collation;
 use super::{DdlContext, build, drop, index, resolve_type, sequence};
 use crate::bound::{Expr, SqlType};
@@ -110,10 +110,10 @@ fn column_expression(
     source: &Source,
     purpose: Purpose,
 ) -> Result<Expr> {
-    let shape = TableShape { name: &table.name, columns: &table.columns };
+    let shape: &Table = &table;
     let Some(column) = table.columns.get(place) else { return Err(SqlError::internal("column vanished")) };
     let target = SqlType { oid: column.typ, typmod: column.typmod };
-    Ok(expression::define(cx, source, &shape, purpose, Some((&column.name, target)))?.expr)
+    Ok(expression::define(cx, source, shape, purpose, Some((&column.name, target)))?.expr)
 }
 
 /// DROP COLUMN.
@@ -237,13 +237,13 @@ pub fn set_type(
         )
         .detail(format!("Column \"{column}\" is used by generated column \"{}\".", other.name)));
     }
-    let shape = TableShape { name: &table.name, columns: &table.columns };
+    let shape: &Table = &table;
     let source = match using {
         Some(source) => source.clone(),
         None => Source { text: super::names::quote(column), offset: 0 },
     };
-    let defined = expression::define(cx, &source, &shape, Purpose::Using, Some((column, typ_found)))
-        .map_err(|error| match using {
+    let defined = expression::define(cx, &source, shape, Purpose::Using, Some((column, typ_found))).map_err(
+        |error| match using {
             None if error.code() == SqlState::DATATYPE_MISMATCH => SqlError::new(
                 SqlState::DATATYPE_MISMATCH,
                 format!(
@@ -257,7 +257,8 @@ pub fn set_type(
                 format_type(typ_found.oid, typ_found.typmod)
             )),
             _ => error,
-        })?;
+        },
+    )?;
     let mut new = (**table).clone();
     let default = old.default.clone();
     if let Some(changed) = new.columns.get_mut(place) {
@@ -277,9 +278,9 @@ pub fn set_type(
         }
     }
     if let Some(default) = default {
-        let shape = TableShape { name: &new.name, columns: &new.columns };
+        let shape: &Table = &new;
         let source = Source { text: default, offset: 0 };
-        let text = expression::define(cx, &source, &shape, Purpose::Default, Some((column, typ_found)))
+        let text = expression::define(cx, &source, shape, Purpose::Default, Some((column, typ_found)))
             .map_err(|error| {
                 if error.code() == SqlState::DATATYPE_MISMATCH {
                     SqlError::new(
@@ -297,14 +298,14 @@ pub fn set_type(
             changed.default = Some(text.text);
         }
     }
-    let shape = TableShape { name: &new.name, columns: &new.columns };
+    let shape: &Table = &new;
     let mut checks = Vec::new();
     for constraint in objects.constraints_of(table.oid) {
         if let ConstraintKind::Check { expression: text, .. } = &constraint.kind
             && expression::names_column(text, column)
         {
             let source = Source { text: text.clone(), offset: 0 };
-            let definition = expression::define(cx, &source, &shape, Purpose::Check, None)?;
+            let definition = expression::define(cx, &source, shape, Purpose::Check, None)?;
             checks.push(((**constraint).clone(), definition));
         }
     }

@@ -2,7 +2,7 @@
 
 use super::constraint::{self, KeyPlan};
 use super::dependency::Target;
-use super::expression::{self, Purpose, TableShape};
+use super::expression::{self, Purpose};
 use super::names::{kind_of, wrong_kind};
 use super::{DdlContext, alter_column, build, create_table, drop, relation, sequence};
 use crate::utility::Name;
@@ -235,8 +235,8 @@ pub fn add_constraint(
             if definition.not_valid {
                 made.validated = false;
             } else {
-                let shape = TableShape { name: &table.name, columns: &table.columns };
-                let checked = expression::define(cx, source, &shape, Purpose::Check, None)?;
+                let shape: &Table = &table;
+                let checked = expression::define(cx, source, shape, Purpose::Check, None)?;
                 build::verify(cx, table, &[], &[(made.name.clone(), &checked)])?;
             }
             cx.put(Object::Constraint(made))

@@ -1,6 +1,6 @@
 //! Constraints: PRIMARY KEY and UNIQUE with their indexes, CHECK, FOREIGN KEY.
 
-use super::expression::{self, Purpose, TableShape};
+use super::expression::{self, Purpose};
 use super::index::{default_opclass, new_index};
 use super::names::join_columns;
 use super::{DdlContext, build};
@@ -246,8 +246,8 @@ pub fn define_check(
     no_inherit: bool,
     taken: &[String],
 ) -> Result<Constraint> {
-    let shape = TableShape { name: &table.name, columns: &table.columns };
-    let definition = expression::define(cx, source, &shape, Purpose::Check, None)?;
+    let shape: &Table = &table;
+    let definition = expression::define(cx, source, shape, Purpose::Check, None)?;
     let name = match name {
         Some(name) => name.to_owned(),
         None => {

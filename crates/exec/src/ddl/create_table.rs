@@ -1,7 +1,7 @@
 //! CREATE TABLE (`parse_utilcmd.c`, `tablecmds.c: DefineRelation`).
 
 use super::constraint::{self, KeyPlan};
-use super::expression::{self, Purpose, TableShape};
+use super::expression::{self, Purpose};
 use super::names::NAME_MAX_BYTES;
 use super::types::type_collation;
 use super::{DdlContext, resolve_type, sequence};
@@ -359,8 +359,8 @@ pub fn fill(
     let Some(column) = table.columns.get(place) else { return Err(SqlError::internal("column vanished")) };
     let target = SqlType { oid: column.typ, typmod: column.typmod };
     let name = column.name.clone();
-    let shape = TableShape { name: &table.name, columns: &table.columns };
-    let definition = expression::define(cx, source, &shape, purpose, Some((&name, target)))?;
+    let shape: &Table = &table;
+    let definition = expression::define(cx, source, shape, purpose, Some((&name, target)))?;
     if purpose == Purpose::Generated {
         for used in &definition.columns {
             let generated = table.columns.get(usize::from(*used)).filter(|c| c.generated.is_some());

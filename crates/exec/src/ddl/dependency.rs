@@ -58,13 +58,20 @@ impl DropPlan {
     }
 
     fn visit(&mut self, objects: &DatabaseObjects, target: Target, order: &mut Vec<Target>) {
-        for (dependent, how) in dependents(objects, target) {
-            if !self.seen.insert(dependent) {
-                continue;
-            }
-            if how == Dependency::Normal {
+        let list = dependents(objects, target);
+        // What belongs to the target is on its way already, so that nothing of it is found once more through another part.
+        let own: Vec<Target> = list
+            .iter()
+            .filter(|(dependent, how)| *how == Dependency::Auto && self.seen.insert(*dependent))
+            .map(|(dependent, _)| *dependent)
+            .collect();
+        for (dependent, how) in list {
+            if how == Dependency::Normal && self.seen.insert(dependent) {
                 self.dependents.push((dependent, target));
+                self.visit(objects, dependent, order);
             }
+        }
+        for dependent in own {
             self.visit(objects, dependent, order);
         }
         order.push(target);
@@ -129,7 +136,12 @@ fn dependents(objects: &DatabaseObjects, target: Target) -> Vec<(Target, Depende
             }
         }
         Target::Relation(oid) => match objects.relations.get(&oid) {
-            Some(Relation::Table(_)) => {
+            Some(Relation::Table(table)) => {
+                for (place, column) in table.live_columns() {
+                    if column.default.is_some() {
+                        list.push((Target::Default(oid, place as u16), Dependency::Auto));
+                    }
+                }
                 for index in objects.indexes_of(oid) {
                     list.push((Target::Relation(index.oid), Dependency::Auto));
                 }
@@ -137,7 +149,9 @@ fn dependents(objects: &DatabaseObjects, target: Target) -> Vec<(Target, Depende
                     list.push((Target::Constraint(constraint.oid), Dependency::Auto));
                 }
                 for constraint in objects.foreign_keys_to(oid) {
-                    list.push((Target::Constraint(constraint.oid), Dependency::Normal));
+                    if constraint.table != oid {
+                        list.push((Target::Constraint(constraint.oid), Dependency::Normal));
+                    }
                 }
                 owned_sequences(objects, oid, None, &mut list);
                 views_on(objects, oid, &mut list);
@@ -258,6 +272,7 @@ fn column_dependents(
             list.push((Target::Column(table, other as u16), Dependency::Normal));
         }
     }
+    list.push((Target::Default(table, place), Dependency::Auto));
     owned_sequences(objects, table, Some(place), list);
     for relation in objects.relations.values() {
         if let Relation::View(view) = relation

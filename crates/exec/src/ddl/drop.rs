@@ -113,7 +113,17 @@ pub fn drop_targets(cx: &DdlContext<'_>, roots: &[Target], cascade: bool) -> Res
     }
     let plan = DropPlan::new(cx, roots, cascade)?;
     for target in &plan.targets {
-        drop_one(cx, *target)?;
+        if let Target::Constraint(oid) = target {
+            uncluster(cx, *oid, &plan.targets)?;
+        }
+    }
+    for target in &plan.targets {
+        // The default of a column that goes, goes with it.
+        let gone = matches!(target, Target::Default(table, place)
+            if plan.targets.contains(&Target::Relation(*table)) || plan.targets.contains(&Target::Column(*table, *place)));
+        if !gone {
+            drop_one(cx, *target)?;
+        }
     }
     Ok(())
 }
@@ -136,16 +146,9 @@ fn drop_one(cx: &DdlContext<'_>, target: Target) -> Result<()> {
                 })?;
             }
         }
-        Target::Constraint(oid) => {
-            if let Some(constraint) = objects.constraints.get(&oid)
-                && let ConstraintKind::PrimaryKey { index } = constraint.kind
-            {
-                uncluster(cx, constraint.table, index)?;
-            }
-        }
+        Target::Constraint(_) | Target::Schema(_) => {}
         Target::Column(table, place) => return drop_column(cx, table, place),
         Target::Default(table, place) => return drop_default(cx, table, place),
-        Target::Schema(_) => {}
     }
     drop_comments(cx, target)?;
     match object_id(cx, target) {
@@ -172,11 +175,13 @@ fn drop_comments(cx: &DdlContext<'_>, target: Target) -> Result<()> {
 }
 
 /// A clustered table whose primary key is dropped while the table stays is rewritten with row numbers for keys.
-fn uncluster(cx: &DdlContext<'_>, table: Oid, index: Oid) -> Result<()> {
+fn uncluster(cx: &DdlContext<'_>, constraint: Oid, targets: &[Target]) -> Result<()> {
     let objects = cx.objects();
-    let Some(table) = objects.table(table) else { return Ok(()) };
+    let Some(constraint) = objects.constraints.get(&constraint) else { return Ok(()) };
+    let ConstraintKind::PrimaryKey { index } = constraint.kind else { return Ok(()) };
+    let Some(table) = objects.table(constraint.table) else { return Ok(()) };
     let is_cluster = objects.index(index).is_some_and(|index| index.relation == 0);
-    if table.cluster.is_empty() || !is_cluster {
+    if table.cluster.is_empty() || !is_cluster || targets.contains(&Target::Relation(table.oid)) {
         return Ok(());
     }
     super::build::rewrite(cx, table, Table { cluster: Vec::new(), ..(**table).clone() }, &[], &[index])

@@ -1,13 +1,17 @@
 //! Expressions inside definitions: checked when they are defined, kept as text, and the names in kept texts.
 
 use super::DdlContext;
+use crate::bind::{BindContext, Clause, rules};
 use crate::bound::{Expr, QueryColumn, SqlType};
+use crate::deparse::Deparser;
 use crate::parse::lexer::{Kind, Token, tokenize};
+use crate::plan::walk;
 use crate::settings::value::split_identifiers;
 use crate::utility::Source;
-use catalog::object::{Column, Object, Sequence, Table};
+use catalog::object::{Object, Sequence, Table};
 use catalog::{DatabaseObjects, Oid, Relation, Result, SqlError};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// An expression of a definition, checked.
 pub struct Definition {
@@ -36,25 +40,55 @@ pub enum Purpose {
     Using,
 }
 
-/// A table as expressions see it: one that is about to be made or changed.
-pub struct TableShape<'t> {
-    /// Name.
-    pub name: &'t str,
-    /// Columns, dropped ones too.
-    pub columns: &'t [Column],
-}
-
-/// Checks an expression over a table (`cookDefault`, `cookConstraint`, `transformIndexStmt`). `target` is the column (name and type) that
-/// takes the value, for those purposes that have one.
+/// Checks an expression over a table that is about to be made or changed (`cookDefault`, `cookConstraint`, `transformIndexStmt`).
+/// `target` is the column (name and type) that takes the value, for those purposes that have one.
 pub fn define(
     cx: &DdlContext<'_>,
     source: &Source,
-    table: &TableShape<'_>,
+    table: &Table,
     purpose: Purpose,
     target: Option<(&str, SqlType)>,
 ) -> Result<Definition> {
-    let _ = (cx, source, table.name, table.columns, purpose, target);
-    Err(SqlError::unsupported("an expression in a definition"))
+    let table = Arc::new(table.clone());
+    let style = cx.session.style();
+    let bind_cx = BindContext { fold: false, ..BindContext::plain(cx.session, &style) };
+    let clause = match purpose {
+        Purpose::Default => Clause::Default,
+        Purpose::Generated => Clause::Generated,
+        Purpose::Check => Clause::Check,
+        Purpose::IndexKey => Clause::IndexExpression,
+        Purpose::IndexPredicate => Clause::IndexPredicate,
+        Purpose::Using => Clause::AlterUsing,
+    };
+    let (text, offset) = (source.text.as_str(), source.offset);
+    let expr = match (purpose, target) {
+        (Purpose::Check | Purpose::IndexPredicate, _) => {
+            rules::bind_condition(text, offset, Some(&table), clause, &bind_cx)?
+        }
+        (_, Some(column)) => {
+            rules::bind_column_expression(text, offset, Some(&table), clause, column, &bind_cx)?
+        }
+        (_, None) => rules::bind_expression(text, offset, Some(&table), clause, &bind_cx)?,
+    };
+    let mut columns = BTreeSet::new();
+    collect_columns(&expr, &mut columns);
+    let objects = cx.objects();
+    let column = |_, _, place: u16| {
+        table.columns.get(usize::from(place)).map(|c| super::names::quote(&c.name)).unwrap_or_default()
+    };
+    let text = Deparser { column: &column, env: None, objects: &objects, pretty: false }.text(&expr);
+    Ok(Definition { text, expr, columns })
+}
+
+/// The columns of the table that an expression uses.
+fn collect_columns(expr: &Expr, out: &mut BTreeSet<u16>) {
+    walk::expr(expr, 0, &mut |seen, level| {
+        if let walk::Seen::Expr(Expr::Column(c)) = seen
+            && c.level == level
+        {
+            out.insert(c.column);
+        }
+    });
 }
 
 /// A query of a definition, checked.
@@ -69,15 +103,18 @@ pub struct DefinedQuery {
 
 /// Checks the query of a view.
 pub fn define_query(cx: &DdlContext<'_>, source: &Source) -> Result<DefinedQuery> {
-    let _ = (cx, source);
-    Err(SqlError::unsupported("CREATE VIEW"))
+    let style = cx.session.style();
+    let bind_cx = BindContext::plain(cx.session, &style);
+    let bound = crate::bind::bind_text(&source.text, source.offset, &bind_cx)?;
+    let columns = bound.columns.ok_or_else(|| SqlError::syntax_near(""))?;
+    // Kept as written: a printer of whole queries is still missing, so names in it are looked up by the search path of whoever uses it.
+    Ok(DefinedQuery { text: source.text.clone(), columns, relations: bound.relations })
 }
 
 /// Binds a kept text over its table.
 pub fn bind_kept(cx: &DdlContext<'_>, table: &Table, text: &str) -> Result<Expr> {
-    let shape = TableShape { name: &table.name, columns: &table.columns };
     let source = Source { text: text.to_owned(), offset: 0 };
-    define(cx, &source, &shape, Purpose::IndexKey, None).map(|definition| definition.expr)
+    define(cx, &source, table, Purpose::IndexKey, None).map(|definition| definition.expr)
 }
 
 fn tokens(text: &str) -> Vec<Token> {

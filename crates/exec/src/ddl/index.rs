@@ -1,6 +1,6 @@
 //! CREATE INDEX, REINDEX (`commands/indexcmds.c`).
 
-use super::expression::{self, Purpose, TableShape};
+use super::expression::{self, Purpose};
 use super::names::join_columns;
 use super::{DdlContext, build, create_table};
 use crate::bound::{CallForm, Expr};
@@ -41,11 +41,11 @@ pub fn create_index(cx: &DdlContext<'_>, create: &CreateIndex) -> Result<()> {
         return super::sequence::exists(cx, name, create.if_not_exists);
     }
     create_table::table_options(&create.options)?;
-    let shape = TableShape { name: &table.name, columns: &table.columns };
+    let shape: &Table = &table;
     let mut columns = Vec::with_capacity(create.elements.len());
     let mut names: Vec<String> = Vec::new();
     for element in &create.elements {
-        let (column, name) = index_column(cx, &shape, element)?;
+        let (column, name) = index_column(cx, shape, element)?;
         // Repeated names are numbered (`ChooseIndexColumnNames`).
         let mut unique = name.clone();
         let mut number = 1;
@@ -65,7 +65,7 @@ pub fn create_index(cx: &DdlContext<'_>, create: &CreateIndex) -> Result<()> {
     let predicate = match &create.predicate {
         None => None,
         Some(source) => {
-            let definition = expression::define(cx, source, &shape, Purpose::IndexPredicate, None)?;
+            let definition = expression::define(cx, source, shape, Purpose::IndexPredicate, None)?;
             require_immutable(&definition.expr, "index predicate")?;
             Some(definition.text)
         }
@@ -158,11 +158,7 @@ pub fn new_index(cx: &DdlContext<'_>, table: &Table, name: String) -> Result<Ind
 }
 
 /// A key column, and the name that the index's own name takes from it.
-fn index_column(
-    cx: &DdlContext<'_>,
-    table: &TableShape<'_>,
-    element: &IndexElement,
-) -> Result<(IndexColumn, String)> {
+fn index_column(cx: &DdlContext<'_>, table: &Table, element: &IndexElement) -> Result<(IndexColumn, String)> {
     let (key, typ, own_collation, name) = match &element.key {
         Ok(column) => {
             let found = table.columns.iter().enumerate().find(|(_, c)| !c.dropped && c.name == *column);

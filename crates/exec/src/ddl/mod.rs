@@ -19,6 +19,8 @@ mod relation;
 mod role;
 mod schema;
 mod sequence;
+#[cfg(test)]
+mod tests;
 mod truncate;
 mod types;
 mod view;

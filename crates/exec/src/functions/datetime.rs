@@ -504,10 +504,7 @@ pub(super) const FUNCTIONS: &[Entry] = &[
     ),
     ("time_part", scalar(|_, _, a| double(extract::extract_time(a[0].as_str(), a[1].as_int())?))),
     ("timetz_part", scalar(|_, _, a| double(extract::extract_timetz(a[0].as_str(), timetz(a[1]))?))),
-    (
-        "interval_part",
-        scalar(|_, _, a| double(extract::extract_interval(a[0].as_str(), a[1].as_interval())?)),
-    ),
+    ("interval_part", scalar(|_, _, a| interval_part(a[0].as_str(), a[1].as_interval()))),
     (
         "timestamp_trunc",
         scalar(|_, _, a| extract::trunc_timestamp(a[0].as_str(), a[1].as_int()).map(Datum::Int)),
@@ -578,6 +575,19 @@ pub(super) const FUNCTIONS: &[Entry] = &[
     ("generate_series_timestamp", set(|cx, _, a, emit| series(cx, a, Kind::Timestamp, emit))),
     ("generate_series_timestamptz", set(|cx, _, a, emit| series(cx, a, Kind::TimestampTz, emit))),
 ];
+
+/// date_part of an interval; the epoch is summed in double precision, as PostgreSQL does.
+fn interval_part<'a>(field: &str, span: Interval) -> Result<Datum<'a>> {
+    if !field.eq_ignore_ascii_case("epoch") {
+        return double(extract::extract_interval(field, span)?);
+    }
+    const SECONDS_PER_DAY: f64 = 86_400.0;
+    let mut seconds = span.micros as f64 / 1e6;
+    seconds += 365.25 * SECONDS_PER_DAY * f64::from(span.months / 12);
+    seconds += 30.0 * SECONDS_PER_DAY * f64::from(span.months % 12);
+    seconds += SECONDS_PER_DAY * f64::from(span.days);
+    Ok(Datum::Float(seconds))
+}
 
 fn make_timestamp(a: &[Datum<'_>]) -> Result<i64> {
     let [year, month, day, hour, minute] = [0, 1, 2, 3, 4].map(|i: usize| int32(a[i]));

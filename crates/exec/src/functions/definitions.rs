@@ -60,7 +60,7 @@ fn without_parentheses(expression: &str) -> &str {
 }
 
 /// One key column of an index as pg_get_indexdef prints it.
-fn index_column(cx: &EvalContext<'_>, index: &Index, place: usize) -> Option<String> {
+fn index_column(cx: &EvalContext<'_>, index: &Index, place: usize, pretty: bool) -> Option<String> {
     let objects = cx.env.objects();
     let table = objects.table(index.table)?;
     let column = index.columns.get(place)?;
@@ -68,8 +68,8 @@ fn index_column(cx: &EvalContext<'_>, index: &Index, place: usize) -> Option<Str
         IndexKey::Column(at) => quoted(&table.columns.get(usize::from(*at))?.name),
         // A function call stands alone; other expressions keep their parentheses.
         IndexKey::Expression(e) => {
-            let bare = without_parentheses(e);
-            if is_call(bare) { bare.to_owned() } else { format!("({bare})") }
+            let shown = crate::deparse::kept(cx.env, cx.style, e, index.table, pretty);
+            if is_call(&shown) { shown } else { format!("({shown})") }
         }
     })
 }
@@ -94,7 +94,7 @@ fn index_definition(cx: &EvalContext<'_>, index: &Index, short: bool) -> String 
         if i > 0 {
             out.push_str(", ");
         }
-        out.push_str(&index_column(cx, index, i).unwrap_or_default());
+        out.push_str(&index_column(cx, index, i, short).unwrap_or_default());
         match (column.desc, column.nulls_first) {
             (false, false) | (true, true) => {}
             (false, true) => out.push_str(" NULLS FIRST"),
@@ -118,7 +118,7 @@ fn index_definition(cx: &EvalContext<'_>, index: &Index, short: bool) -> String 
     }
     if let Some(predicate) = &index.predicate {
         out.push_str(" WHERE ");
-        out.push_str(if short { without_parentheses(predicate) } else { predicate });
+        out.push_str(&crate::deparse::kept(cx.env, cx.style, predicate, index.table, short));
     }
     out
 }
@@ -144,7 +144,7 @@ fn index_by_oid<'a>(cx: &EvalContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> 
                 let place = index.include.get(place.checked_sub(index.columns.len())?)?;
                 Some(columns(cx, index.table, &[*place]))
             };
-            let found = index_column(cx, index, place).or_else(include);
+            let found = index_column(cx, index, place, pretty).or_else(include);
             return Ok(found.map_or(Datum::Null, |c| text(cx, &c)));
         }
         return Ok(text(cx, &index_definition(cx, index, pretty)));
@@ -160,7 +160,7 @@ fn constraint_definition(cx: &EvalContext<'_>, constraint: &Constraint, pretty: 
     match &constraint.kind {
         ConstraintKind::Check { expression, no_inherit } => {
             out.push_str("CHECK (");
-            out.push_str(if pretty { without_parentheses(expression) } else { expression });
+            out.push_str(&crate::deparse::kept(cx.env, cx.style, expression, constraint.table, pretty));
             out.push(')');
             if *no_inherit {
                 out.push_str(" NO INHERIT");
@@ -378,6 +378,11 @@ fn function_arguments(cx: &EvalContext<'_>, proc: &Proc, identity: bool) -> Stri
     list.join(", ")
 }
 
+/// A kept expression printed for this session (`pg_get_expr`).
+fn kept_expression<'a>(cx: &EvalContext<'a>, a: &[Datum<'a>], pretty: bool) -> Datum<'a> {
+    text(cx, &crate::deparse::kept(cx.env, cx.style, a[0].as_str(), as_oid(a[1]), pretty))
+}
+
 fn by_proc<'a>(
     cx: &EvalContext<'a>,
     a: &[Datum<'a>],
@@ -422,13 +427,8 @@ pub(super) const FUNCTIONS: &[Entry] = &[
     ("pg_get_viewdef_wrap", scalar(|cx, _, a| Ok(view_definition(cx, as_oid(a[0]))))),
     ("pg_get_viewdef_name", scalar(|cx, _, a| view_by_name(cx, a[0].as_str()))),
     ("pg_get_viewdef_name_ext", scalar(|cx, _, a| view_by_name(cx, a[0].as_str()))),
-    ("pg_get_expr", scalar(|_, _, a| Ok(a[0]))),
-    (
-        "pg_get_expr_ext",
-        scalar(|_, _, a| {
-            Ok(if a[2].as_bool() { Datum::text(without_parentheses(a[0].as_str())) } else { a[0] })
-        }),
-    ),
+    ("pg_get_expr", scalar(|cx, _, a| Ok(kept_expression(cx, a, false)))),
+    ("pg_get_expr_ext", scalar(|cx, _, a| Ok(kept_expression(cx, a, a.get(2).is_some_and(|d| d.as_bool()))))),
     ("pg_get_ruledef", scalar(|_, _, _| Ok(Datum::Null))),
     ("pg_get_ruledef_ext", scalar(|_, _, _| Ok(Datum::Null))),
     ("pg_get_triggerdef", scalar(|_, _, _| Ok(Datum::Null))),

@@ -16,6 +16,8 @@ mod aggregate;
 mod array;
 mod binary;
 mod boolean;
+#[cfg(test)]
+mod captured;
 mod cast;
 mod compare;
 pub mod datetime;
@@ -39,6 +41,8 @@ mod set;
 mod statistics;
 pub mod string;
 pub mod system;
+mod to_char_date;
+mod to_char_number;
 mod uuid;
 mod window;
 
@@ -173,6 +177,8 @@ static FAMILIES: &[&[Entry]] = &[
     numeric::FUNCTIONS,
     math::FUNCTIONS,
     locks::FUNCTIONS,
+    to_char_date::FUNCTIONS,
+    to_char_number::FUNCTIONS,
     datetime::FUNCTIONS,
     datetime::DATE_TIMESTAMP,
     datetime::DATE_TIMESTAMPTZ,

@@ -321,7 +321,7 @@ impl<'a> Planner<'a> {
             None => AccessPath::Full(choice.direction),
             Some(rule) => {
                 let keys = key_columns(rule)?;
-                let range = self.key_range(rule, keys, choice, conjuncts, depth, &before)?;
+                let range = self.key_range(keys, choice, depth, &before)?;
                 if rule.index.relation == 0 {
                     AccessPath::Key { index: Some(Arc::clone(&rule.index)), range }
                 } else {
@@ -341,6 +341,8 @@ impl<'a> Planner<'a> {
         // Subqueries last: the cheap conditions spare them.
         rest.sort_by_key(|c| c.subquery);
         let mut filters = Vec::new();
+        let filter_text =
+            (!rest.is_empty()).then(|| self.names.conjunction(rest.iter().map(|c| &c.expr), depth));
         for c in rest {
             filters.push(self.compile(&c.expr, depth, &scope)?);
         }
@@ -361,16 +363,21 @@ impl<'a> Planner<'a> {
             path,
             filter,
         };
-        let node = self.node(PlanKind::Scan(Box::new(scan)), choice.rows, choice.startup, choice.cost, width);
+        let mut node =
+            self.node(PlanKind::Scan(Box::new(scan)), choice.rows, choice.startup, choice.cost, width);
+        if !choice.conditions.is_empty() {
+            let list: Vec<&Expr> =
+                choice.conditions.iter().filter_map(|i| conjuncts.get(*i)).map(|c| &c.expr).collect();
+            node.details.push(("Index Cond", self.names.conjunction(list.into_iter(), depth)));
+        }
+        node.details.extend(filter_text.map(|text| ("Filter", text)));
         Ok((node, layout))
     }
 
     fn key_range(
         &mut self,
-        rule: &IndexRule,
         columns: Arc<[KeyColumn]>,
         choice: &Choice<'_>,
-        conjuncts: &[&Conjunct],
         depth: u32,
         scope: &Scope<'_>,
     ) -> Result<KeyRange> {
@@ -401,13 +408,6 @@ impl<'a> Planner<'a> {
             }
         };
         let (lower, upper) = (bound(&choice.lower)?, bound(&choice.upper)?);
-        let _ = rule;
-        let conditions = choice
-            .conditions
-            .iter()
-            .filter_map(|i| conjuncts.get(*i))
-            .map(|c| super::explain::print(&c.expr))
-            .collect();
         Ok(KeyRange {
             columns,
             equal: equal.into(),
@@ -415,7 +415,6 @@ impl<'a> Planner<'a> {
             upper,
             point: choice.point,
             direction: choice.direction,
-            conditions,
         })
     }
 }

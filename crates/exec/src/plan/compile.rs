@@ -270,7 +270,9 @@ impl Planner<'_> {
                         let test = self.compile_framed(test, depth, &inner)?;
                         // The rows may be kept, the answer depends on the current row.
                         let plan = match cache.take() {
-                            Some(slot) => self.materialize_framed(planned, slot),
+                            Some(slot) => {
+                                self.materialize_framed(planned, subquery.query.columns.len(), slot)
+                            }
                             None => planned,
                         };
                         return Ok(SubPlan {

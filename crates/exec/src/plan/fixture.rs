@@ -313,8 +313,18 @@ impl Fixture {
         Ok(rows)
     }
 
+    /// The lines of EXPLAIN for a query given as text.
+    pub fn explain(&self, text: &str) -> Result<Vec<String>> {
+        let (query, _) = self.bind(text)?;
+        let options = ExplainOptions { costs: true, ..ExplainOptions::default() };
+        Ok(super::explain::explain_query(&self.plan(&query), &options, None, std::time::Duration::ZERO))
+    }
+
     /// The rows of a query given as text.
     pub fn sql(&self, text: &str) -> Result<Vec<String>> {
+        if let Some(query) = text.strip_prefix("explain ") {
+            return self.explain(query);
+        }
         let (query, types) = self.bind(text)?;
         let env = Env(Arc::clone(&self.objects));
         let cx = PlanContext {

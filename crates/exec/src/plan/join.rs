@@ -217,6 +217,7 @@ impl<'a> Planner<'a> {
         outer: Option<&Scope<'_>>,
     ) -> Result<Built> {
         let clause = Clause { entries, needed, depth };
+        self.names.set(depth, entries);
         let mut parts = Vec::new();
         filter.iter().for_each(|e| rewrite::split_and(e, &mut parts));
         let mut conjuncts: Vec<Conjunct> = parts.into_iter().map(Conjunct::new).collect();
@@ -269,6 +270,8 @@ impl<'a> Planner<'a> {
             let (rows, estimate) = (built.node.rows, (built.node.startup, built.node.cost, built.node.width));
             let kind = PlanKind::Filter { input: Box::new(built.node), predicate, once: true };
             built.node = self.over(kind, rows, estimate, 0.0025);
+            let text = self.names.conjunction(once.iter().map(|c| &c.expr), clause.depth);
+            built.node.details.push(("One-Time Filter", text));
         }
         Ok(built)
     }
@@ -291,6 +294,8 @@ impl<'a> Planner<'a> {
             let estimate = (built.node.startup, built.node.cost, built.node.width);
             let kind = PlanKind::Filter { input: Box::new(built.node), predicate, once: false };
             built.node = self.over(kind, rows * selectivity, estimate, rows * 0.0025);
+            let text = self.names.conjunction(conjuncts.iter().map(|c| &c.expr), clause.depth);
+            built.node.details.push(("Filter", text));
         }
         Ok(built)
     }
@@ -673,7 +678,11 @@ impl<'a> Planner<'a> {
         let predicate = self.conjunction(clause, conjuncts.iter().copied(), &layout, outer)?;
         let width = right.layout.width();
         let kept = self.unframe(right.node, width);
-        let node = self.nested_loop(join, left.node, kept, width, predicate, rows);
+        let mut node = self.nested_loop(join, left.node, kept, width, predicate, rows);
+        if !conjuncts.is_empty() {
+            let list = conjuncts.iter().map(|c| &c.expr);
+            node.details.push(("Join Filter", self.names.conjunction(list, clause.depth)));
+        }
         Ok(Built { node, layout, sorted: left.sorted })
     }
 
@@ -707,9 +716,11 @@ impl<'a> Planner<'a> {
             left_keys.push(self.compile(l, depth, &Scope::new(&left.layout, outer))?);
             right_keys.push(self.compile(r, depth, &Scope::new(&right.layout, outer))?);
             classes.push(class);
-            conditions.push(super::explain::print(&c.expr));
+            conditions.push(&c.expr);
         }
         let layout = left.layout.join(&right.layout);
+        let rest_text =
+            (!rest.is_empty()).then(|| self.names.conjunction(rest.iter().map(|c| &c.expr), depth));
         let predicate = self.conjunction(clause, rest.into_iter(), &layout, outer)?;
         let cost = left.node.cost + right.node.cost + right.node.rows * 0.02 + left.node.rows * 0.015;
         let (startup, width) = (right.node.cost + right.node.rows * 0.02, left.node.width + right.node.width);
@@ -723,10 +734,11 @@ impl<'a> Planner<'a> {
             right_keys: right_keys.into(),
             classes: classes.into(),
             predicate,
-            conditions: conditions.into(),
             cache: None,
         };
-        let node = self.node(PlanKind::HashJoin(Box::new(node)), rows, startup, cost, width);
+        let mut node = self.node(PlanKind::HashJoin(Box::new(node)), rows, startup, cost, width);
+        node.details.push(("Hash Cond", self.names.conjunction(conditions.into_iter(), depth)));
+        node.details.extend(rest_text.map(|text| ("Join Filter", text)));
         let sorted = left.sorted && !matches!(join, JoinType::Right | JoinType::Full);
         Ok(Built { node, layout, sorted })
     }

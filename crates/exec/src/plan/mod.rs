@@ -7,16 +7,18 @@ pub mod dml;
 pub mod explain;
 pub mod join;
 pub mod node;
+pub mod print;
 pub mod relational;
 pub mod rewrite;
 pub mod scope;
 pub mod select;
+pub mod subplans;
 pub mod target;
 pub mod walk;
 mod window;
 
 #[cfg(test)]
-mod fixture;
+pub(crate) mod fixture;
 #[cfg(test)]
 mod tests;
 

@@ -41,6 +41,8 @@ pub struct PlanNode {
     pub width: usize,
     /// The operator.
     pub kind: PlanKind,
+    /// What EXPLAIN says besides: `Filter`, `Index Cond`, `Sort Key` and so on.
+    pub details: Vec<(&'static str, String)>,
 }
 
 /// The operators. "Puts out `left ++ right`" means the values of both, left first.
@@ -272,8 +274,6 @@ pub struct KeyRange {
     pub point: bool,
     /// Walk direction.
     pub direction: Direction,
-    /// The conditions, for EXPLAIN.
-    pub conditions: Box<[String]>,
 }
 
 /// A condition on one leading key column.
@@ -573,8 +573,6 @@ pub struct HashJoinNode {
     pub classes: Box<[HashClass]>,
     /// Further condition over `left ++ right`.
     pub predicate: Option<PhysicalExpr>,
-    /// The conditions, for EXPLAIN.
-    pub conditions: Box<[String]>,
     /// The right side does not depend on outer rows: its table may be kept over runs, in this slot.
     pub cache: Option<usize>,
 }

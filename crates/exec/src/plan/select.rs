@@ -7,6 +7,7 @@ use super::node::{
     AggregateExpr, AggregateFnSlot, AggregateNode, CtePlan, CteQuery, HashColumn, LockTarget, Plan, PlanKind,
     PlanNode, SetCall, SetFunction, SortColumn,
 };
+use super::print::Names;
 use super::rewrite;
 use super::scope::{Layout, Scope, SlotKey};
 use super::walk::{self, Seen};
@@ -30,6 +31,8 @@ pub struct Planner<'a> {
     lowest: usize,
     /// CTEs in scope, by the depth of the query that has them.
     ctes: FxHashMap<u32, Vec<CteState>>,
+    /// Names of what is in scope, for EXPLAIN.
+    pub(crate) names: Names,
 }
 
 /// CTEs put aside.
@@ -60,6 +63,7 @@ impl<'a> Planner<'a> {
             next_subplan: 0,
             lowest: usize::MAX,
             ctes: FxHashMap::default(),
+            names: Names::default(),
         }
     }
 
@@ -72,6 +76,7 @@ impl<'a> Planner<'a> {
             next_subplan: 0,
             lowest: usize::MAX,
             ctes: FxHashMap::default(),
+            names: Names::default(),
         }
     }
 
@@ -114,7 +119,15 @@ impl<'a> Planner<'a> {
         width: usize,
     ) -> PlanNode {
         self.next_node += 1;
-        PlanNode { id: self.next_node - 1, rows: rows.max(1.0), startup, cost, width, kind }
+        PlanNode {
+            id: self.next_node - 1,
+            rows: rows.max(1.0),
+            startup,
+            cost,
+            width,
+            kind,
+            details: Vec::new(),
+        }
     }
 
     /// A node over an input, at so much more per row.
@@ -158,9 +171,8 @@ impl<'a> Planner<'a> {
     }
 
     /// Keeps the rows of an uncorrelated plan for the execution.
-    pub(crate) fn materialize_framed(&mut self, input: PlanNode, slot: usize) -> PlanNode {
+    pub(crate) fn materialize_framed(&mut self, input: PlanNode, columns: usize, slot: usize) -> PlanNode {
         let (rows, startup, cost, width) = (input.rows, input.startup, input.cost, input.width);
-        let columns = width;
         let kind = PlanKind::Unframe { input: Box::new(input), pop: 0, slot: Some(slot), width: columns };
         self.node(kind, rows, startup, cost, width)
     }
@@ -581,12 +593,37 @@ impl<'a> Planner<'a> {
                 sorted = true;
             }
         }
+        let sort_key = self.sort_key(query, select, depth);
         node = self.sort_and_limit(query, node, keys, sorted, depth, outer)?;
+        detail_sort(&mut node, sort_key);
         if width > select.visible {
             let exprs = (0..select.visible).map(PhysicalExpr::Slot).collect();
             node = self.project(node, exprs, width);
         }
         Ok(node)
+    }
+
+    fn sort_key(&self, query: &Query, select: &Select, depth: u32) -> String {
+        let mut text = String::new();
+        for k in &query.order_by {
+            if let Some(target) = select.targets.get(k.column) {
+                let target = match target {
+                    Expr::GroupKey(i, _) => select.group_by.get(*i).unwrap_or(target),
+                    other => other,
+                };
+                if !text.is_empty() {
+                    text.push_str(", ");
+                }
+                text.push_str(&self.names.print(target, depth));
+                if k.desc {
+                    text.push_str(" DESC");
+                }
+                if k.nulls_first != k.desc {
+                    text.push_str(if k.nulls_first { " NULLS FIRST" } else { " NULLS LAST" });
+                }
+            }
+        }
+        text
     }
 
     /// A projection, unless it changes nothing.
@@ -813,12 +850,18 @@ impl<'a> Planner<'a> {
         let cost = cost + rows * 0.0125;
         let mut node =
             self.node(PlanKind::Aggregate(Box::new(node)), groups, cost, cost + groups * 0.01, width);
+        let group_key: Vec<String> = select.group_by.iter().map(|e| self.names.print(e, depth)).collect();
+        if !group_key.is_empty() {
+            node.details.push(("Group Key", group_key.join(", ")));
+        }
         if let Some(having) = &select.having {
+            let text = self.names.print(having, depth);
             let scope = Scope::new(&layout, outer);
             let predicate = self.compile(having, depth, &scope)?;
             let estimate = (node.startup, node.cost, node.width);
             let kind = PlanKind::Filter { input: Box::new(node), predicate, once: false };
             node = self.over(kind, groups * 0.333, estimate, groups * 0.0025);
+            node.details.push(("Filter", text));
         }
         Ok((node, layout))
     }
@@ -934,6 +977,15 @@ impl<'a> Planner<'a> {
             column_types,
             name: call.proc.name.clone(),
         })
+    }
+}
+
+/// Says by what a sort (under its limit) sorts.
+fn detail_sort(node: &mut PlanNode, text: String) {
+    match &mut node.kind {
+        PlanKind::Sort { .. } => node.details.push(("Sort Key", text)),
+        PlanKind::Limit { input, .. } => detail_sort(input, text),
+        _ => {}
     }
 }
 

@@ -6,7 +6,7 @@ use super::expr::eval_list;
 use super::rows::RowStore;
 use super::run::run;
 use crate::plan::node::{FunctionNode, PlanNode, SetCall, SetFunction, SystemNode};
-use catalog::{Arena, Datum, Result, SqlError};
+use catalog::{Arena, Datum, Oid, Result, SqlError};
 use std::ops::ControlFlow;
 
 /// Calls `emit` with each row of a call: `call.columns` values.
@@ -179,6 +179,55 @@ pub fn project_set(
 }
 
 /// Runs a scan of a computed system relation.
-pub fn system(node: &SystemNode, _cx: &ExecContext<'_>, _out: &mut Sink<'_>) -> Result<Flow> {
-    Err(SqlError::unsupported(format_args!("reading {}", node.alias)))
+pub fn system(node: &SystemNode, cx: &ExecContext<'_>, out: &mut Sink<'_>) -> Result<Flow> {
+    let env = cx.eval.env;
+    let mut only = None;
+    for (column, value) in &node.equal {
+        match value.eval(cx, &[])? {
+            Datum::Null => return Ok(ControlFlow::Continue(())),
+            // Leading OID columns are what relations are looked up by.
+            Datum::Int(value) if *column == 0 => only = u32::try_from(value).ok().map(Oid),
+            _ => {}
+        }
+    }
+    let mut flow = ControlFlow::Continue(());
+    let mut arena = Arena::new();
+    let mut emit = |row: &[Datum<'_>]| {
+        cx.statement.tick()?;
+        flow = {
+            let inner = cx.with_arena(&arena);
+            let wanted = |i: usize| node.wanted.get(i).copied().unwrap_or(true);
+            let copy = inner.eval.arena.slice_with(row.len(), |i| match row.get(i) {
+                Some(value) if wanted(i) => value.copy_in(inner.eval.arena),
+                _ => Datum::Null,
+            });
+            match &node.filter {
+                Some(filter) if !filter.eval(&inner, copy)?.is_true() => ControlFlow::Continue(()),
+                _ => out(&inner, copy)?,
+            }
+        };
+        arena.reset();
+        Ok(flow)
+    };
+    match catalog::system::relation(node.oid) {
+        Some(relation) => {
+            let catalog = env.catalog();
+            let objects = env.objects();
+            let context = catalog::system::SystemContext {
+                catalog: &catalog,
+                objects: &objects,
+                database: env.database(),
+                size: &|relation| env.relation_size(relation),
+                only,
+            };
+            relation.rows(&context, &mut emit)?;
+        }
+        // A sequence reads as a table of one row.
+        None if env.objects().sequence(node.oid).is_some() => {
+            let (last_value, is_called) = env.sequence_state(node.oid)?;
+            emit(&[Datum::Int(last_value), Datum::Int(0), Datum::Bool(is_called)])?;
+        }
+        None => return Err(SqlError::unsupported(format_args!("reading {}", node.alias))),
+    }
+    Ok(flow)
 }

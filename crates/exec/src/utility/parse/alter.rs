@@ -120,7 +120,9 @@ fn relation(t: &mut Tokens<'_>, kind: RelationKind) -> Result<Utility> {
         }
         AlterRelation::Sequence(Box::new(options))
     } else {
-        AlterRelation::Actions(t.comma_list(action)?)
+        AlterRelation::Actions(
+            t.comma_list(action).map_err(|error| table::with_table_name(error, name.last()))?,
+        )
     };
     ddl(Ddl::AlterRelation(kind, name, if_exists, what))
 }

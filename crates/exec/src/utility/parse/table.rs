@@ -27,7 +27,11 @@ pub(super) fn create_table(t: &mut Tokens<'_>, persistence: Persistence) -> Resu
         return create_table_as(t, persistence, false);
     }
     t.expect_punct("(")?;
-    let elements = if t.is_punct(0, ")") { Vec::new() } else { t.comma_list(element)? };
+    let elements = if t.is_punct(0, ")") {
+        Vec::new()
+    } else {
+        t.comma_list(element).map_err(|error| with_table_name(error, name.last()))?
+    };
     t.expect_punct(")")?;
     if t.accept("inherits") {
         return unsupported(t, "INHERITS");
@@ -47,6 +51,15 @@ pub(super) fn create_table(t: &mut Tokens<'_>, persistence: Persistence) -> Resu
         options,
         on_commit,
     })))))
+}
+
+/// Errors of a column's definition name the table, which its own grammar does not know.
+pub(super) fn with_table_name(mut error: SqlError, table: &str) -> SqlError {
+    if error.message().ends_with("of table \"\"") {
+        let message = error.message().replace("of table \"\"", &format!("of table \"{table}\""));
+        error.fields_mut().message = message;
+    }
+    error
 }
 
 /// Whether `(a, b) ... AS` follows: a plain list of names is CREATE TABLE AS, since every column definition has a type.
