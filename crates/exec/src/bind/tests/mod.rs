@@ -322,7 +322,17 @@ fn expressions_print_as_in_postgresql() {
         let Some((text, expected)) = line.split_once('\t') else { continue };
         let printed = match rules::bind_expression(text, 0, Some(&table), Clause::Check, &cx) {
             Ok(expr) => {
-                crate::deparse::expression(&expr, &crate::deparse::TableNames(&table), &session, &style)
+                let name = |_: u16, _: u16, place: u16| {
+                    table.columns.get(usize::from(place)).map(|c| c.name.clone()).unwrap_or_default()
+                };
+                let printer = crate::deparse::Deparser {
+                    column: &name,
+                    env: Some(&session),
+                    objects: &objects,
+                    pretty: false,
+                    depth: Default::default(),
+                };
+                printer.text(&expr)
             }
             Err(error) if error.message().contains("is not supported") => continue,
             Err(error) => error.to_string(),
