@@ -17,6 +17,8 @@ pub struct Deparser<'a> {
     pub objects: &'a catalog::DatabaseObjects,
     /// Leave out parentheses that are not needed (`PRETTYFLAG_PAREN`).
     pub pretty: bool,
+    /// CASEs around, each of which indents by a step; begins at zero.
+    pub depth: std::cell::Cell<usize>,
 }
 
 /// What stands around an expression, as far as parentheses hang on it.
@@ -132,13 +134,14 @@ impl Deparser<'_> {
             }
             Expr::NullIf(call, _) => self.function("NULLIF", &call.args, out),
             Expr::Case { operand, branches, otherwise, typ } => {
-                keyword("CASE", 0, out);
+                keyword("CASE", self.depth.get(), out);
+                self.depth.set(self.depth.get() + 1);
                 if let Some(operand) = operand {
                     out.push(' ');
                     self.expr(operand, true, out);
                 }
                 for (when, then) in branches {
-                    keyword("WHEN ", 1, out);
+                    keyword("WHEN ", self.depth.get(), out);
                     match (operand, when) {
                         // `CASE x WHEN y`: the comparison with the operand is not written.
                         (Some(_), Expr::Call(call)) if call.args.len() == 2 => {
@@ -151,21 +154,34 @@ impl Deparser<'_> {
                     out.push_str(" THEN ");
                     self.expr(then, true, out);
                 }
-                keyword("ELSE ", 1, out);
+                keyword("ELSE ", self.depth.get(), out);
                 match otherwise {
                     Some(otherwise) => self.expr(otherwise, true, out),
                     None => self.constant(&Value::Null, *typ, true, out),
                 }
-                keyword("END", 0, out);
+                self.depth.set(self.depth.get() - 1);
+                keyword("END", self.depth.get(), out);
             }
             Expr::CaseOperand(_) => out.push_str("CASE_TEST_EXPR"),
             Expr::Coalesce(list, _) => self.function("COALESCE", list, out),
             Expr::MinMax(greatest, list, _) => {
                 self.function(if *greatest { "GREATEST" } else { "LEAST" }, list, out);
             }
-            Expr::Relabel(arg, typ, form)
-            | Expr::IoCast(arg, typ, form, _)
-            | Expr::Typmod(arg, typ, form) => {
+            Expr::Relabel(arg, typ, form) | Expr::IoCast(arg, typ, form, _) => {
+                self.cast(arg, *typ, *form, implicit, out);
+            }
+            Expr::Typmod(arg, typ, form) => {
+                // The cast to the type itself is part of the same `::`.
+                let inner = match &**arg {
+                    Expr::Relabel(inner, own, _) | Expr::IoCast(inner, own, _, _) if own.oid == typ.oid => {
+                        inner
+                    }
+                    Expr::Call(call) if call.form == CallForm::ExplicitCast && call.typ.oid == typ.oid => {
+                        call.args.first().unwrap_or(arg)
+                    }
+                    other => other,
+                };
+                let arg = if *form == CallForm::ExplicitCast { inner } else { arg };
                 self.cast(arg, *typ, *form, implicit, out);
             }
             Expr::ArrayCast(arg, _, typ, form) => self.cast(arg, *typ, *form, implicit, out),
@@ -187,7 +203,13 @@ impl Deparser<'_> {
                 }
             }
             Expr::Subscript(arg, subscripts, _) => {
-                self.paren(arg, true, Parent::Other, out);
+                if matches!(**arg, Expr::Column(_)) {
+                    self.expr(arg, true, out);
+                } else {
+                    out.push('(');
+                    self.expr(arg, true, out);
+                    out.push(')');
+                }
                 for subscript in subscripts {
                     out.push('[');
                     match subscript {
@@ -512,8 +534,7 @@ fn value_function(typ: SqlType, out: &mut String) {
 
 /// A string constant (`simple_quote_literal`).
 fn literal(text: &str) -> String {
-    let quoted = text.replace('\'', "''");
-    if text.contains('\\') { format!("E'{}'", quoted.replace('\\', "\\\\")) } else { format!("'{quoted}'") }
+    format!("'{}'", text.replace('\'', "''"))
 }
 
 /// A keyword on a line of its own; the depth in steps of four (`appendContextKeyword`).
@@ -573,7 +594,8 @@ pub fn kept(env: &dyn Environment, style: &Style, text: &str, table: Oid, pretty
                 let found = table.and_then(|t| t.columns.get(usize::from(column)));
                 found.map(|c| quote(&c.name)).unwrap_or_default()
             };
-            Deparser { column: &column, env: Some(env), objects: &objects, pretty }.text(&expr)
+            Deparser { column: &column, env: Some(env), objects: &objects, pretty, depth: Default::default() }
+                .text(&expr)
         }
     }
 }

@@ -225,7 +225,9 @@ pub fn print_float8(value: f64, extra_float_digits: i32, out: &mut Vec<u8>) {
     } else if extra_float_digits > 0 {
         let mut buffer = zmij::Buffer::new();
         let text = buffer.format_finite(value);
-        if value.abs() >= (1u64 << f64::MANTISSA_DIGITS) as f64 {
+        if (1e-4..1e15).contains(&value.abs()) {
+            plain(text, out);
+        } else if value.abs() >= (1u64 << f64::MANTISSA_DIGITS) as f64 {
             large(text, value, f64::MANTISSA_DIGITS, 15, out);
         } else {
             shortest(text, 15, out);
@@ -243,7 +245,9 @@ pub fn print_float4(value: f32, extra_float_digits: i32, out: &mut Vec<u8>) {
     } else if extra_float_digits > 0 {
         let mut buffer = zmij::Buffer::new();
         let text = buffer.format_finite(value);
-        if value.abs() >= (1u64 << f32::MANTISSA_DIGITS) as f32 {
+        if (1e-4..1e6).contains(&value.abs()) {
+            plain(text, out);
+        } else if value.abs() >= (1u64 << f32::MANTISSA_DIGITS) as f32 {
             large(text, value.into(), f32::MANTISSA_DIGITS, 6, out);
         } else {
             shortest(text, 6, out);
@@ -302,6 +306,12 @@ fn special(value: f64, out: &mut Vec<u8>) {
     } else {
         b"-Infinity"
     });
+}
+
+/// Where PostgreSQL prints without exponent, the shortest digits are laid out already, but for `.0` after an integer.
+#[inline]
+fn plain(text: &str, out: &mut Vec<u8>) {
+    out.extend_from_slice(text.strip_suffix(".0").unwrap_or(text).as_bytes());
 }
 
 /// Lays the shortest digits out as PostgreSQL does: fixed while the exponent is in -4 .. `fixed_digits`, else scientific.

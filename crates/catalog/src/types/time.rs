@@ -36,6 +36,9 @@ pub static TIME: Type = Type {
 
 /// Reads a time of day (`time_in`).
 pub fn parse(text: &str, cx: &InputContext<'_>) -> Result<i64> {
+    if let Some(time) = datetime::iso_time_of_day(text) {
+        return Ok(datetime::round_micros(time, cx.typmod));
+    }
     // A zone is read and ignored.
     let decoded = datetime::decode_time_only(text, cx).map_err(|e| e.sql(text, "time"))?;
     Ok(datetime::round_micros(decoded.parts.time(), cx.typmod))

@@ -435,7 +435,7 @@ impl Coercion<'_> {
         };
         Ok(Some(match pathway {
             Pathway::Relabel => match expr {
-                Expr::Const(value, _) => Expr::Const(relabelled(value, to.oid), plain),
+                Expr::Const(value, _) if self.folding => Expr::Const(relabelled(value, to.oid), plain),
                 other => Expr::Relabel(Box::new(other), plain, form),
             },
             Pathway::InOut => self.fold_io(expr, plain, form, position),
@@ -508,7 +508,9 @@ impl Coercion<'_> {
         }
         let form = if explicit { CallForm::ExplicitCast } else { form };
         let Some(apply) = types::by_oid(to.oid).and_then(|t| t.apply_typmod) else { return expr };
-        if let Expr::Const(value, _) = &expr {
+        if let Expr::Const(value, _) = &expr
+            && self.folding
+        {
             if value.is_null() {
                 return Expr::Const(Value::Null, to);
             }

@@ -50,11 +50,11 @@ pub fn add_column(
     let mut generated = false;
     if let Some(mut sequence) = made.sequence {
         sequence.owned_by = Some((table.oid, place as u16, made.identity));
-        if !made.identity {
-            if let Some(column) = new.columns.get_mut(place) {
-                column.default = Some(nextval_text(cx, &sequence));
-                column.attrdef_oid = cx.new_oid()?;
-            }
+        if !made.identity
+            && let Some(column) = new.columns.get_mut(place)
+        {
+            column.default = Some(nextval_text(cx, &sequence));
+            column.attrdef_oid = cx.new_oid()?;
         }
         let typ = new.columns.get(place).map(|c| SqlType::plain(c.typ)).unwrap_or(SqlType::plain(Oid(20)));
         cx.put(Object::Sequence(sequence.clone()))?;
@@ -110,7 +110,7 @@ fn column_expression(
     source: &Source,
     purpose: Purpose,
 ) -> Result<Expr> {
-    let shape: &Table = &table;
+    let shape: &Table = table;
     let Some(column) = table.columns.get(place) else { return Err(SqlError::internal("column vanished")) };
     let target = SqlType { oid: column.typ, typmod: column.typmod };
     Ok(expression::define(cx, source, shape, purpose, Some((&column.name, target)))?.expr)
@@ -237,7 +237,7 @@ pub fn set_type(
         )
         .detail(format!("Column \"{column}\" is used by generated column \"{}\".", other.name)));
     }
-    let shape: &Table = &table;
+    let shape: &Table = table;
     let source = match using {
         Some(source) => source.clone(),
         None => Source { text: super::names::quote(column), offset: 0 },

@@ -235,7 +235,7 @@ pub fn add_constraint(
             if definition.not_valid {
                 made.validated = false;
             } else {
-                let shape: &Table = &table;
+                let shape: &Table = table;
                 let checked = expression::define(cx, source, shape, Purpose::Check, None)?;
                 build::verify(cx, table, &[], &[(made.name.clone(), &checked)])?;
             }

@@ -23,6 +23,9 @@ use storage::{Direction, ReadView, RelationId};
 /// Rows written per visit to the transaction.
 const BATCH_ROWS: usize = 512;
 
+/// Takes a row's key and values.
+type EachRow<'f> = dyn for<'x> FnMut(&ExecContext<'x>, &[u8], &[Datum<'x>]) -> Result<()> + 'f;
+
 /// A table's rows, read.
 struct Rows<'t> {
     table: &'t Table,
@@ -40,12 +43,7 @@ impl<'t> Rows<'t> {
     }
 
     /// Calls `f` with each row's key and values. The context's arena lasts for the row.
-    fn each(
-        &self,
-        cx: &DdlContext<'_>,
-        view: &ReadView,
-        f: &mut dyn for<'x> FnMut(&ExecContext<'x>, &[u8], &[Datum<'x>]) -> Result<()>,
-    ) -> Result<()> {
+    fn each(&self, cx: &DdlContext<'_>, view: &ReadView, f: &mut EachRow<'_>) -> Result<()> {
         let style = cx.session.style();
         let objects = cx.objects();
         let statement = StatementContext::new(&[], view, &style, cx.session, &objects, 0);

@@ -246,7 +246,7 @@ pub fn define_check(
     no_inherit: bool,
     taken: &[String],
 ) -> Result<Constraint> {
-    let shape: &Table = &table;
+    let shape: &Table = table;
     let definition = expression::define(cx, source, shape, Purpose::Check, None)?;
     let name = match name {
         Some(name) => name.to_owned(),

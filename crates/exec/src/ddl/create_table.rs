@@ -359,7 +359,7 @@ pub fn fill(
     let Some(column) = table.columns.get(place) else { return Err(SqlError::internal("column vanished")) };
     let target = SqlType { oid: column.typ, typmod: column.typmod };
     let name = column.name.clone();
-    let shape: &Table = &table;
+    let shape: &Table = table;
     let definition = expression::define(cx, source, shape, purpose, Some((&name, target)))?;
     if purpose == Purpose::Generated {
         for used in &definition.columns {

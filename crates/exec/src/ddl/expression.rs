@@ -76,7 +76,9 @@ pub fn define(
     let column = |_, _, place: u16| {
         table.columns.get(usize::from(place)).map(|c| super::names::quote(&c.name)).unwrap_or_default()
     };
-    let text = Deparser { column: &column, env: None, objects: &objects, pretty: false }.text(&expr);
+    let text =
+        Deparser { column: &column, env: None, objects: &objects, pretty: false, depth: Default::default() }
+            .text(&expr);
     Ok(Definition { text, expr, columns })
 }
 

@@ -181,7 +181,7 @@ impl DdlContext<'_> {
             let suffix = if pass == 0 { label.to_owned() } else { format!("{label}{pass}") };
             let name = make_object_name(name1, name2, &suffix);
             let taken = self.claim_relation_name(schema, &name)?;
-            if !taken && !(is_constraint && self.constraint_exists(schema, &name)) {
+            if !(taken || is_constraint && self.constraint_exists(schema, &name)) {
                 return Ok(name);
             }
             pass += 1;

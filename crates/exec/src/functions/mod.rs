@@ -38,6 +38,7 @@ mod regex_syntax;
 mod regexp;
 mod sequence;
 mod set;
+mod show;
 mod statistics;
 pub mod string;
 pub mod system;
@@ -190,6 +191,7 @@ static FAMILIES: &[&[Entry]] = &[
     regexp::FUNCTIONS,
     definitions::FUNCTIONS,
     binary::FUNCTIONS,
+    show::FUNCTIONS,
 ];
 
 static BY_SOURCE: LazyLock<FxHashMap<&'static str, Implementation>> = LazyLock::new(|| {

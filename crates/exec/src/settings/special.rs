@@ -30,10 +30,8 @@ pub fn check(setting: &str, name: &str, value: String, style: &Style) -> Result<
                 _ => Err(invalid(name, &value)),
             };
         }
-        "search_path" => {
-            if split_identifiers(&value).is_none() {
-                return Err(invalid(name, &value).detail("List syntax is invalid."));
-            }
+        "search_path" if split_identifiers(&value).is_none() => {
+            return Err(invalid(name, &value).detail("List syntax is invalid."));
         }
         "application_name" | "cluster_name" => {
             // pg_clean_ascii

@@ -1,7 +1,7 @@
 //! The text form of arrays: `{1,2,NULL}`, `{{"a b",c},{d,e}}`, `[0:1]={1,2}` (`array_in`, `array_out`).
 
 use super::{ArrayRef, Dimension, build_array, check_dimension_count, element_count};
-use crate::types::{InputContext, by_oid};
+use crate::types::{InputContext, Type, by_oid};
 use crate::{Datum, Result, SqlError, SqlState, Style};
 use std::borrow::Cow;
 
@@ -325,6 +325,13 @@ pub(super) fn print(array: &ArrayRef<'_>, style: &Style, out: &mut Vec<u8>) {
         out.push(b'=');
     }
     let element = array.element_type();
+    if dimensions.len() == 1 {
+        for (i, value) in array.iter().enumerate() {
+            out.push(if i == 0 { b'{' } else { b',' });
+            put(element, value, style, out);
+        }
+        return out.push(b'}');
+    }
     // Braces open before an element whose place is a multiple of the inner lengths, and close likewise.
     for (i, value) in array.iter().enumerate() {
         if i > 0 {
@@ -337,13 +344,7 @@ pub(super) fn print(array: &ArrayRef<'_>, style: &Style, out: &mut Vec<u8>) {
                 out.push(b'{');
             }
         }
-        if value.is_null() {
-            out.extend_from_slice(b"NULL");
-        } else {
-            let start = out.len();
-            (element.output)(value, style, out);
-            quote(start, out);
-        }
+        put(element, value, style, out);
         let mut span = 1usize;
         for dimension in dimensions.iter().rev() {
             span *= dimension.len as usize;
@@ -351,6 +352,18 @@ pub(super) fn print(array: &ArrayRef<'_>, style: &Style, out: &mut Vec<u8>) {
                 out.push(b'}');
             }
         }
+    }
+}
+
+fn put(element: &Type, value: Datum<'_>, style: &Style, out: &mut Vec<u8>) {
+    if value.is_null() {
+        return out.extend_from_slice(b"NULL");
+    }
+    let start = out.len();
+    (element.output)(value, style, out);
+    // Numbers and booleans never need quotes.
+    if !matches!(element.category, b'N' | b'B') {
+        quote(start, out);
     }
 }
 

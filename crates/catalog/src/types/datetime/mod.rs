@@ -12,7 +12,7 @@ pub mod print;
 mod token;
 pub mod zone;
 
-pub use decode::{Decoded, Special, decode_date_time, decode_time_only};
+pub use decode::{Decoded, Special, decode_date_time, decode_time_only, iso_time_of_day};
 pub(crate) use decode::{int, int64};
 pub(crate) use lex::{FieldKind, lex};
 pub use token::Unit;
@@ -166,16 +166,17 @@ pub fn days_of_ymd(year: i32, month: i32, day: i32) -> i64 {
 /// The date of a day number since 2000-01-01: year (0 is 1 BC), month, day.
 #[inline]
 pub fn ymd_of_days(days: i64) -> (i32, i32, i32) {
-    let shifted = days + 730_425;
-    let era = shifted.div_euclid(146_097);
-    let of_era = shifted.rem_euclid(146_097) as u32;
+    // Twenty cycles of 400 years more make every date of PostgreSQL's a number that is not negative, and 32 bits hold it.
+    let shifted = (days + 730_425 + 20 * 146_097) as u32;
+    let era = (shifted / 146_097) as i32 - 20;
+    let of_era = shifted % 146_097;
     let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
     let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let shifted_month = (5 * of_year + 2) / 153;
     let day = of_year - (153 * shifted_month + 2) / 5 + 1;
     let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
-    let year = era * 400 + i64::from(year_of_era) + i64::from(month <= 2);
-    (year as i32, month as i32, day as i32)
+    let year = era * 400 + year_of_era as i32 + i32::from(month <= 2);
+    (year, month as i32, day as i32)
 }
 
 /// Day of the week of a day number since 2000-01-01 (a Saturday): 0 is Sunday.

@@ -121,6 +121,14 @@ pub fn date(days: i64, style: &Style, out: &mut Vec<u8>) {
     if is_infinite_date(days) {
         return infinity(days > 0, out);
     }
+    if style.date_style == DateStyle::Iso {
+        let (year, month, day) = ymd_of_days(days);
+        if (1..10_000).contains(&year) {
+            let ([y0, y1], [y2, y3]) = (pair(year / 100), pair(year % 100));
+            let ([m0, m1], [d0, d1]) = (pair(month), pair(day));
+            return out.extend_from_slice(&[y0, y1, y2, y3, b'-', m0, m1, b'-', d0, d1]);
+        }
+    }
     let mut line = Line::new();
     if put_date(&mut line, days, style) {
         line.put(*b" BC");
@@ -139,6 +147,10 @@ pub fn time(time: i64, out: &mut Vec<u8>) {
 /// Appends a UTC offset given in seconds east: `+02`, `-03:30`, `+00:17:30` (`EncodeTimezone`).
 #[inline]
 pub fn offset(seconds_east: i32, out: &mut Vec<u8>) {
+    if seconds_east % 3600 == 0 {
+        let [h0, h1] = pair(seconds_east.abs() / 3600);
+        return out.extend_from_slice(&[if seconds_east < 0 { b'-' } else { b'+' }, h0, h1]);
+    }
     let seconds = seconds_east.unsigned_abs() as i32;
     let mut line = Line::new();
     line.put([if seconds_east < 0 { b'-' } else { b'+' }]);
@@ -186,8 +198,41 @@ struct Zone<'a> {
     abbreviation: Option<&'a str>,
 }
 
+/// `2020-01-31 12:34:56.789` with a year of four digits: what nearly all timestamps are.
+#[inline]
+fn put_iso(year: i32, month: i32, day: i32, time: i64, out: &mut Vec<u8>) {
+    let ([y0, y1], [y2, y3]) = (pair(year / 100), pair(year % 100));
+    let ([m0, m1], [d0, d1]) = (pair(month), pair(day));
+    let seconds = (time / USECS_PER_SEC) as u32;
+    let micros = (time % USECS_PER_SEC) as u32;
+    let [h0, h1] = pair((seconds / 3600) as i32);
+    let [n0, n1] = pair((seconds / 60 % 60) as i32);
+    let [s0, s1] = pair((seconds % 60) as i32);
+    out.extend_from_slice(&[
+        y0, y1, y2, y3, b'-', m0, m1, b'-', d0, d1, b' ', h0, h1, b':', n0, n1, b':', s0, s1,
+    ]);
+    if micros != 0 {
+        let [a, b] = pair((micros / 10_000) as i32);
+        let [c, d] = pair((micros / 100 % 100) as i32);
+        let [e, f] = pair((micros % 100) as i32);
+        let digits = [b'.', a, b, c, d, e, f];
+        let len = digits.iter().rposition(|b| *b != b'0').map_or(0, |last| last + 1);
+        out.extend_from_slice(&digits[..len]);
+    }
+}
+
 fn put_timestamp(local: i64, zone: Option<Zone<'_>>, style: &Style, out: &mut Vec<u8>) {
     let (days, time) = (local.div_euclid(USECS_PER_DAY), local.rem_euclid(USECS_PER_DAY));
+    if style.date_style == DateStyle::Iso {
+        let (year, month, day) = ymd_of_days(days);
+        if (1..10_000).contains(&year) {
+            put_iso(year, month, day, time, out);
+            if let Some(zone) = zone {
+                offset(zone.seconds, out);
+            }
+            return;
+        }
+    }
     let mut line = Line::new();
     let bc = if style.date_style == DateStyle::Postgres {
         let (year, month, day) = ymd_of_days(days);

@@ -367,6 +367,17 @@ impl Eq for Numeric {}
 
 /// Compares packed forms.
 pub fn compare_packed(a: &[u8], b: &[u8]) -> Ordering {
+    // Of one column most have one scale and are short.
+    if let (Some((head_a, rest_a)), Some((head_b, rest_b))) =
+        (a.split_first_chunk::<2>(), b.split_first_chunk::<2>())
+        && head_a == head_b
+        && head_a[1] < 0x80
+        && rest_a.len() <= 8
+        && rest_b.len() <= 8
+    {
+        let order = short_magnitude(rest_a).cmp(&short_magnitude(rest_b));
+        return if head_a[1] & 0x40 == 0 { order } else { order.reverse() };
+    }
     Numeric::unpack(a).cmp(&Numeric::unpack(b))
 }
 
@@ -403,9 +414,7 @@ fn typmod_in(literals: &[&str]) -> Result<i32> {
 #[inline]
 fn small_magnitude(bytes: &[u8]) -> Option<u128> {
     if bytes.len() <= 8 {
-        let mut word = [0u8; 8];
-        word[..bytes.len()].copy_from_slice(bytes);
-        return Some(u64::from_le_bytes(word).into());
+        return Some(short_magnitude(bytes).into());
     }
     if bytes.len() > 16 {
         return None;
@@ -414,6 +423,22 @@ fn small_magnitude(bytes: &[u8]) -> Option<u128> {
     word[..bytes.len()].copy_from_slice(bytes);
     let value = u128::from_le_bytes(word);
     (value >> 127 == 0).then_some(value)
+}
+
+/// Up to eight little-endian bytes: two reads that may overlap cost less than a copy of unknown length.
+#[inline]
+fn short_magnitude(bytes: &[u8]) -> u64 {
+    let len = bytes.len();
+    if let (Some(head), Some(tail)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
+        let (low, high) = (u64::from(u32::from_le_bytes(*head)), u64::from(u32::from_le_bytes(*tail)));
+        return low | high << ((len - 4) * 8);
+    }
+    match bytes {
+        [] => 0,
+        [a] => u64::from(*a),
+        [a, b] => u64::from(u16::from_le_bytes([*a, *b])),
+        _ => bytes.iter().rev().fold(0, |value, b| value << 8 | u64::from(*b)),
+    }
 }
 
 /// Decimal digits of a number that is not zero.

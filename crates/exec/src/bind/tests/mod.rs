@@ -308,3 +308,39 @@ fn statements_bind_as_in_postgresql() {
 
 /// What is known to be missing, by the words of its error.
 const KNOWN_GAPS: &[&str] = &["function ", "system column \"ctid\""];
+
+/// What `pg_get_expr` prints for CHECK expressions over table t, captured.
+#[test]
+fn expressions_print_as_in_postgresql() {
+    let session = session();
+    let style = Style::default();
+    let cx = BindContext { fold: false, ..BindContext::plain(&session, &style) };
+    let objects = session.objects();
+    let table = objects.table(Oid(16400)).expect("table t").clone();
+    let mut wrong = Vec::new();
+    for line in include_str!("expressions.tsv").lines() {
+        let Some((text, expected)) = line.split_once('\t') else { continue };
+        let printed = match rules::bind_expression(text, 0, Some(&table), Clause::Check, &cx) {
+            Ok(expr) => {
+                let name = |_: u16, _: u16, place: u16| {
+                    table.columns.get(usize::from(place)).map(|c| c.name.clone()).unwrap_or_default()
+                };
+                let printer = crate::deparse::Deparser {
+                    column: &name,
+                    env: Some(&session),
+                    objects: &objects,
+                    pretty: false,
+                    depth: Default::default(),
+                };
+                printer.text(&expr)
+            }
+            Err(error) if error.message().contains("is not supported") => continue,
+            Err(error) => error.to_string(),
+        };
+        let expected = expected.replace("\\n", "\n");
+        if printed != expected {
+            wrong.push(format!("{text}\n  expected {expected}\n  got      {printed}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
+}
