@@ -27,7 +27,7 @@ mod view;
 
 pub use create_as::create_table_as;
 pub use initial::initial_objects;
-pub use names::{Found, make_object_name};
+pub use names::{Found, make_object_name, quote};
 pub use types::resolve_type;
 
 use crate::client::CommandTag;
