@@ -172,7 +172,7 @@ fn translate(value: &str, from: &str, to: &str, out: &mut Vec<u8>) {
 
 fn chr(code: i64) -> Result<char> {
     if code < 0 {
-        return Err(SqlError::new(SqlState::PROGRAM_LIMIT_EXCEEDED, "character number must be positive"));
+        return Err(SqlError::new(SqlState::INVALID_PARAMETER_VALUE, "character number must be positive"));
     }
     if code == 0 {
         return Err(SqlError::new(SqlState::PROGRAM_LIMIT_EXCEEDED, "null character not permitted"));
