@@ -93,7 +93,8 @@ impl Parts {
 
     /// The time of day in microseconds (`time2t`).
     pub fn time(&self) -> i64 {
-        i64::from((self.hour * 60 + self.minute) * 60 + self.second) * USECS_PER_SEC + i64::from(self.micros)
+        let (hour, minute, second) = (i64::from(self.hour), i64::from(self.minute), i64::from(self.second));
+        ((hour * 60 + minute) * 60 + second) * USECS_PER_SEC + i64::from(self.micros)
     }
 
     /// Days since 2000-01-01; `None` where the date is out of PostgreSQL's range for Julian days.

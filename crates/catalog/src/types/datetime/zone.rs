@@ -39,7 +39,7 @@ fn by_posix(name: &str) -> Option<TimeZone> {
     let has_offset = name.bytes().any(|b| b.is_ascii_digit());
     // `-4` and `4` are POSIX rules without a name: hours west.
     if let Ok(hours) = name.parse::<i32>() {
-        return if hours.abs() <= 24 { fixed(-hours * 3600) } else { None };
+        return if hours.unsigned_abs() <= 24 { fixed(-hours * 3600) } else { None };
     }
     if !has_offset || !name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '<') {
         return None;
