@@ -7,14 +7,17 @@
 pub mod arith;
 mod decode;
 pub mod extract;
+mod iso;
 mod lex;
 pub mod print;
+mod scan;
 mod token;
 pub mod zone;
 
-pub use decode::{Decoded, Special, decode_date_time, decode_time_only, iso_time_of_day};
-pub(crate) use decode::{int, int64};
+pub use decode::{Decoded, Special, decode_date_time, decode_time_only};
+pub use iso::iso_time_of_day;
 pub(crate) use lex::{FieldKind, lex};
+pub(crate) use scan::{int, int64};
 pub use token::Unit;
 pub(crate) use token::find_unit;
 

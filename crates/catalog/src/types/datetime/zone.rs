@@ -101,7 +101,7 @@ pub fn of_interval(offset: crate::Interval) -> crate::Result<TimeZone> {
 /// The zone that `make_timestamptz` takes: an offset with its sign east of UTC, else as `lookup` (`parse_sane_timezone`).
 pub fn of_make(name: &str) -> crate::Result<TimeZone> {
     if name.starts_with(['+', '-']) {
-        let offset = super::decode::decode_offset(name).map_err(|error| match error {
+        let offset = super::scan::decode_offset(name).map_err(|error| match error {
             DateTimeError::ZoneOverflow => SqlError::new(
                 SqlState::INVALID_PARAMETER_VALUE,
                 format!("numeric time zone \"{name}\" out of range"),
