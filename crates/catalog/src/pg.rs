@@ -61,6 +61,8 @@ relations! {
     PG_TYPE "pg_type.tsv"
     /// pg_proc
     PG_PROC "pg_proc.tsv"
+    /// The rows of pg_proc in the schema information_schema; their names begin with `_pg_`.
+    INFORMATION_SCHEMA_PROC "information_schema_proc.tsv"
     /// pg_operator
     PG_OPERATOR "pg_operator.tsv"
     /// pg_cast
@@ -260,7 +262,8 @@ impl Lookup {
 pub static LOOKUP: LazyLock<Lookup> = LazyLock::new(build);
 
 fn build() -> Lookup {
-    let procs = read_procs();
+    let mut procs = read_procs(&PG_PROC);
+    procs.extend(read_procs(&INFORMATION_SCHEMA_PROC));
     let operators = read_operators();
     let casts = read_casts();
     let mut procs_by_name: FxHashMap<String, Vec<usize>> = FxHashMap::default();
@@ -319,8 +322,7 @@ impl Row<'_> {
     }
 }
 
-fn read_procs() -> Vec<Proc> {
-    let t = &*PG_PROC;
+fn read_procs(t: &Tsv) -> Vec<Proc> {
     let c = |name| t.column(name);
     let (oid, name, kind, strict, set, volatile) =
         (c("oid"), c("proname"), c("prokind"), c("proisstrict"), c("proretset"), c("provolatile"));

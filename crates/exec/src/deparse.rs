@@ -1,5 +1,9 @@
 //! Bound expressions as SQL text, as PostgreSQL's `ruleutils.c` prints them: for kept definitions, `pg_get_expr`, EXPLAIN.
 
+mod query;
+
+pub use query::{query_text, view_text};
+
 use crate::bound::{BooleanTest, Call, CallForm, Expr, RowCompareOp, SqlType, Subscript};
 use crate::ddl::quote;
 use crate::environment::Environment;
@@ -19,7 +23,12 @@ pub struct Deparser<'a> {
     pub pretty: bool,
     /// CASEs around, each of which indents by a step; begins at zero.
     pub depth: std::cell::Cell<usize>,
+    /// Prints what only a query around gives a meaning: subqueries, aggregates, window calls, grouping expressions.
+    pub within: Option<&'a Within<'a>>,
 }
+
+/// See [`Deparser::within`].
+pub type Within<'w> = dyn Fn(&Deparser<'_>, &Expr, bool, &mut String) + 'w;
 
 /// What stands around an expression, as far as parentheses hang on it.
 #[derive(Clone, Copy)]
@@ -99,7 +108,7 @@ impl Deparser<'_> {
     }
 
     /// `get_rule_expr`
-    fn expr(&self, expr: &Expr, implicit: bool, out: &mut String) {
+    pub(self) fn expr(&self, expr: &Expr, implicit: bool, out: &mut String) {
         match expr {
             Expr::Const(value, typ) => self.constant(value, *typ, true, out),
             Expr::Param(index, _) => out.push_str(&format!("${}", index + 1)),
@@ -253,7 +262,10 @@ impl Deparser<'_> {
             | Expr::GroupKey(..)
             | Expr::Grouping(_)
             | Expr::Window(..)
-            | Expr::SetFunction(..) => out.push_str("(...)"),
+            | Expr::SetFunction(..) => match self.within {
+                Some(within) => within(self, expr, implicit, out),
+                None => out.push_str("(...)"),
+            },
         }
     }
 
@@ -594,8 +606,15 @@ pub fn kept(env: &dyn Environment, style: &Style, text: &str, table: Oid, pretty
                 let found = table.and_then(|t| t.columns.get(usize::from(column)));
                 found.map(|c| quote(&c.name)).unwrap_or_default()
             };
-            Deparser { column: &column, env: Some(env), objects: &objects, pretty, depth: Default::default() }
-                .text(&expr)
+            Deparser {
+                column: &column,
+                env: Some(env),
+                objects: &objects,
+                pretty,
+                depth: Default::default(),
+                within: None,
+            }
+            .text(&expr)
         }
     }
 }

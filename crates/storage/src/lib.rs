@@ -96,8 +96,7 @@ pub use error::{KEY_BYTES_MAX, SequenceExhausted, StoreError, VALUE_BYTES_MAX};
 pub use ids::{CommitTimestamp, Durability, Isolation, RelationId, SavepointId, SequenceId};
 pub use interrupt::{Interrupt, InterruptReason};
 pub use locks::{
-    AdvisoryKey, DeadlockEdge, LockContext, LockInfo, LockMode, LockOutcome, LockScope, LockTarget,
-    TableLockMode, Wait,
+    AdvisoryKey, DeadlockEdge, LockContext, LockInfo, LockMode, LockOutcome, LockTarget, TableLockMode, Wait,
 };
 pub use options::StoreOptions;
 pub use scan::{Direction, KeyValue, Scan};

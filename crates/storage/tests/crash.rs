@@ -372,8 +372,9 @@ fn the_hook_is_called_with_each_commit_of_the_catalog() {
 #[test]
 fn concurrent_commits_share_syncs() {
     let directory = new_directory();
-    let options = StoreOptions { segment_bytes: 1 << 20, ..StoreOptions::default() };
-    let store = Store::open(directory.path(), options).unwrap();
+    let disk = TestDisk::default();
+    disk.slow_down(std::time::Duration::from_millis(1));
+    let store = Store::open(directory.path(), quiet(&disk)).unwrap();
     std::thread::scope(|scope| {
         for thread in 0..8u32 {
             let store = &store;
@@ -394,6 +395,6 @@ fn concurrent_commits_share_syncs() {
     assert!(activity.syncs < 400, "{activity:?}");
     assert_eq!(store.statistics(ROWS).rows, 400);
     drop(store);
-    let store = Store::open(directory.path(), StoreOptions::default()).unwrap();
+    let store = Store::open(directory.path(), quiet(&disk)).unwrap();
     assert_eq!(rows(&store, ROWS).len(), 400);
 }

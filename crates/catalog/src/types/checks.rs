@@ -265,4 +265,32 @@ proptest! {
             check(typ, &texts);
         }
     }
+
+    #[test]
+    fn no_text_and_no_bytes_make_a_type_panic(
+        words in proptest::collection::vec("[0-9]{1,20}|[-+:./ ,{}\\[\\]\"\\\\()=@]|[a-z]{1,3}|jan|bc|ago|year|now|t|j|y|h|s|P|T|infinity|nan|e[-+]?[0-9]{1,4}|\\PC", 0..10),
+        bytes in proptest::collection::vec(any::<u8>(), 0..40),
+    ) {
+        let (arena, text) = (Arena::new(), words.concat());
+        for interval_style in [crate::IntervalStyle::Postgres, crate::IntervalStyle::SqlStandard] {
+            let style = Style { interval_style, ..Style::default() };
+            for typ in all() {
+                let cx = InputContext { arena: &arena, style: &style, typ, typmod: -1, now: 0 };
+                for value in [(typ.input)(&text, &cx), (typ.receive)(&bytes, &cx)].into_iter().flatten() {
+                    let mut out = Vec::new();
+                    (typ.output)(value, &style, &mut out);
+                    (typ.send)(value, &style, &mut out);
+                    if let Some(encode) = typ.encode_key {
+                        encode(value, &mut out);
+                    }
+                }
+                // Stored forms that are damaged must not panic either.
+                if typ.shape == super::Shape::Bytes {
+                    let mut out = Vec::new();
+                    (typ.output)(Datum::Bytes(&bytes), &style, &mut out);
+                    let _ = (typ.compare)(Datum::Bytes(&bytes), Datum::Bytes(&bytes));
+                }
+            }
+        }
+    }
 }

@@ -23,7 +23,7 @@ pub static VARCHAR: Type = Type {
 
 /// The text within the modifier's length.
 pub fn fit(text: &[u8], typmod: i32, explicit: bool) -> Result<&[u8]> {
-    let max = (typmod - 4).max(0) as usize;
+    let max = typmod.saturating_sub(4).max(0) as usize;
     if typmod < 4 || text.len() <= max {
         return Ok(text);
     }

@@ -196,8 +196,8 @@ impl Coercion<'_> {
         if !can_coerce(expr.typ().oid, to.oid, context) {
             return Ok(None);
         }
-        let Some(expr) = self.to_type(expr, to, context, form, position)? else { return Ok(None) };
-        Ok(Some(self.to_typmod(expr, to, context == CastContext::Explicit, form)))
+        let Some(expr) = self.typed(expr, to, context, form, position)? else { return Ok(None) };
+        Ok(Some(self.fitted(expr, to, context == CastContext::Explicit, form)))
     }
 
     /// Coerces one of several values to their common type (`coerce_to_common_type`).
@@ -392,7 +392,7 @@ impl Coercion<'_> {
     }
 
     /// `coerce_type`: to the type without its modifier.
-    fn to_type(
+    fn typed(
         &self,
         expr: Expr,
         to: SqlType,
@@ -422,7 +422,7 @@ impl Coercion<'_> {
                     return if to.oid == oid::TEXT {
                         Ok(Some(text))
                     } else {
-                        self.to_type(text, to, CastContext::Explicit, form, position)
+                        self.typed(text, to, CastContext::Explicit, form, position)
                     };
                 }
             }
@@ -458,7 +458,7 @@ impl Coercion<'_> {
             Pathway::Array => {
                 let (source, target) = (element_of(from.oid), element_of(to.oid));
                 let element = Expr::CaseOperand(SqlType::plain(source));
-                match self.to_type(element, SqlType::plain(target), context, form, position)? {
+                match self.typed(element, SqlType::plain(target), context, form, position)? {
                     Some(element) => Expr::ArrayCast(Box::new(expr), Box::new(element), plain, form),
                     None => return Ok(None),
                 }
@@ -502,7 +502,7 @@ impl Coercion<'_> {
     }
 
     /// `coerce_type_typmod`: the length coercion.
-    fn to_typmod(&self, expr: Expr, to: SqlType, explicit: bool, form: CallForm) -> Expr {
+    fn fitted(&self, expr: Expr, to: SqlType, explicit: bool, form: CallForm) -> Expr {
         if to.typmod < 0 || expr.typ().typmod == to.typmod || expr.typ().oid != to.oid {
             return expr;
         }

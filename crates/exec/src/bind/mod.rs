@@ -38,6 +38,7 @@ use params::Parameters;
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
+pub use relation::relation_name_of_system;
 pub use scope::Clause;
 
 /// What is known of a parameter before binding.

@@ -75,7 +75,12 @@ pub fn resolve_function(
     arg_names: &[Option<&str>],
 ) -> Result<Resolution> {
     let actual: Vec<Oid> = args.iter().map(|t| t.oid).collect();
-    let known_schema = matches!(schema, None | Some("pg_catalog"));
+    // Only functions of information_schema have names that begin so.
+    let known_schema = match schema {
+        None | Some("pg_catalog") => !name.starts_with("_pg_"),
+        Some("information_schema") => name.starts_with("_pg_"),
+        Some(_) => false,
+    };
     let candidates =
         if known_schema { candidates(name, &actual, variadic_call, arg_names) } else { Vec::new() };
     let exact = candidates.iter().position(|c| given_types(c, actual.len()) == actual);

@@ -222,3 +222,8 @@ pub(super) fn table_columns(columns: &[catalog::object::Column]) -> Vec<EntryCol
     };
     columns.iter().map(column).collect()
 }
+
+/// Schema and name of a relation of the system.
+pub fn relation_name_of_system(oid: Oid) -> Option<(&'static str, &'static str)> {
+    SYSTEM.by_oid(oid).map(|relation| (relation.schema, relation.name))
+}

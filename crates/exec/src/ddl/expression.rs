@@ -76,9 +76,15 @@ pub fn define(
     let column = |_, _, place: u16| {
         table.columns.get(usize::from(place)).map(|c| super::names::quote(&c.name)).unwrap_or_default()
     };
-    let text =
-        Deparser { column: &column, env: None, objects: &objects, pretty: false, depth: Default::default() }
-            .text(&expr);
+    let text = Deparser {
+        column: &column,
+        env: None,
+        objects: &objects,
+        pretty: false,
+        depth: Default::default(),
+        within: None,
+    }
+    .text(&expr);
     Ok(Definition { text, expr, columns })
 }
 
@@ -106,11 +112,13 @@ pub struct DefinedQuery {
 /// Checks the query of a view.
 pub fn define_query(cx: &DdlContext<'_>, source: &Source) -> Result<DefinedQuery> {
     let style = cx.session.style();
-    let bind_cx = BindContext::plain(cx.session, &style);
+    let bind_cx = BindContext { fold: false, ..BindContext::plain(cx.session, &style) };
     let bound = crate::bind::bind_text(&source.text, source.offset, &bind_cx)?;
-    let columns = bound.columns.ok_or_else(|| SqlError::syntax_near(""))?;
-    // Kept as written: a printer of whole queries is still missing, so names in it are looked up by the search path of whoever uses it.
-    Ok(DefinedQuery { text: source.text.clone(), columns, relations: bound.relations })
+    let (Some(columns), crate::bound::Statement::Query(query)) = (bound.columns, bound.statement) else {
+        return Err(SqlError::syntax_near(""));
+    };
+    let text = crate::deparse::query_text(&query, &cx.objects(), None, false, None);
+    Ok(DefinedQuery { text, columns, relations: bound.relations })
 }
 
 /// Binds a kept text over its table.

@@ -50,9 +50,7 @@ pub(super) fn find(proc: &Proc) -> Option<Implementation> {
 }
 
 /// A strict aggregate.
-pub(super) const fn aggregate(
-    start: fn(&super::CallTypes, direct: &[Datum<'_>]) -> Result<Box<dyn Accumulator>>,
-) -> AggregateFn {
+pub(super) const fn aggregate(start: super::StartFn) -> AggregateFn {
     AggregateFn { start, strict: true }
 }
 

@@ -133,9 +133,19 @@ const THREE_WAY: ScalarFn = |_, types, a| Ok(Datum::Int((arg_type(types, 0)?.com
 
 /// The comparison operators by their function.
 static OPERATORS: LazyLock<FxHashMap<Oid, &'static str>> = LazyLock::new(|| {
-    let comparing = |name: &str| matches!(name, "=" | "<>" | "<" | "<=" | ">" | ">=");
-    let operators = LOOKUP.operators.iter().filter(|o| comparing(&o.name));
-    operators.map(|o| (o.code, o.name.as_str())).collect()
+    // Operators of the pattern operator classes compare as the plain ones do in the C collation.
+    let comparing = |name: &str| {
+        Some(match name {
+            "=" => "=",
+            "<>" => "<>",
+            "<" | "~<~" => "<",
+            "<=" | "~<=~" => "<=",
+            ">" | "~>~" => ">",
+            ">=" | "~>=~" => ">=",
+            _ => return None,
+        })
+    };
+    LOOKUP.operators.iter().filter_map(|o| Some((o.code, comparing(&o.name)?))).collect()
 });
 
 /// Comparisons of every implemented type: directly, or through `Type::compare` if both sides have the same type.
@@ -145,6 +155,9 @@ pub(super) fn find_generic(proc: &Proc) -> Option<Implementation> {
     }
     let [left, right] = proc.args.as_slice() else { return None };
     let polymorphic = crate::bind::type_info::is_polymorphic(*left);
+    if left != right && proc.src.ends_with("cmp") {
+        return across_types(*left, *right);
+    }
     if left != right || !(polymorphic || by_oid(*left).is_some()) {
         return None;
     }
@@ -158,4 +171,21 @@ pub(super) fn find_generic(proc: &Proc) -> Option<Implementation> {
         return Some(scalar(SMALLER));
     }
     (proc.result == catalog::types::oid::INT4 && proc.src.ends_with("cmp")).then(|| scalar(THREE_WAY))
+}
+
+/// Three-way comparison of two types of one family: integers, floats, texts.
+fn across_types(left: Oid, right: Oid) -> Option<Implementation> {
+    use catalog::types::oid::{FLOAT4, FLOAT8, INT2, INT4, INT8, NAME, TEXT};
+    match (left, right) {
+        (INT2 | INT4 | INT8, INT2 | INT4 | INT8) => {
+            Some(scalar(|_, _, a| Ok(Datum::Int(int(a[0]).cmp(&int(a[1])) as i64))))
+        }
+        (FLOAT4 | FLOAT8, FLOAT4 | FLOAT8) => {
+            Some(scalar(|_, _, a| Ok(Datum::Int(float::compare(a[0].as_float(), a[1].as_float()) as i64))))
+        }
+        (TEXT | NAME, TEXT | NAME) => {
+            Some(scalar(|_, _, a| Ok(Datum::Int(bytes(a[0]).cmp(bytes(a[1])) as i64))))
+        }
+        _ => None,
+    }
 }

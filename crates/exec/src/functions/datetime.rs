@@ -230,7 +230,7 @@ macro_rules! across {
             ),
             (
                 concat!($right, "_cmp_", $left),
-                scalar(|cx, _, a| Ok(Datum::Int($compare(cx, a[1], a[0]) as i64))),
+                scalar(|cx, _, a| Ok(Datum::Int($compare(cx, a[1], a[0]).reverse() as i64))),
             ),
         ]
     };

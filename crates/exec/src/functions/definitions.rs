@@ -235,15 +235,15 @@ fn constraint_by_oid<'a>(cx: &EvalContext<'a>, a: &[Datum<'a>]) -> Result<Datum<
     Ok(found.map_or(Datum::Null, |c| text(cx, &constraint_definition(cx, c, pretty))))
 }
 
-fn view_definition<'a>(cx: &EvalContext<'a>, view: Oid) -> Datum<'a> {
+fn view_definition<'a>(cx: &EvalContext<'a>, view: Oid, pretty: bool) -> Datum<'a> {
     if let Some((_, name)) = reg::system_relation_name(view) {
         return captured(&SYSTEM_VIEWS, "viewname", name, "definition").map_or(Datum::Null, |d| text(cx, d));
     }
-    cx.env.objects().view(view).map_or(Datum::Null, |v| text(cx, &v.definition))
+    crate::deparse::view_text(cx.env, cx.style, view, pretty).map_or(Datum::Null, |v| text(cx, &v))
 }
 
-fn view_by_name<'a>(cx: &EvalContext<'a>, name: &str) -> Result<Datum<'a>> {
-    Ok(view_definition(cx, reg::relation_by_name(cx, name)?))
+fn view_by_name<'a>(cx: &EvalContext<'a>, name: &str, pretty: bool) -> Result<Datum<'a>> {
+    Ok(view_definition(cx, reg::relation_by_name(cx, name)?, pretty))
 }
 
 /// A comment on an object, by its class where given.
@@ -422,11 +422,11 @@ pub(super) const FUNCTIONS: &[Entry] = &[
     ("pg_get_indexdef_ext", scalar(|cx, _, a| index_by_oid(cx, a))),
     ("pg_get_constraintdef", scalar(|cx, _, a| constraint_by_oid(cx, a))),
     ("pg_get_constraintdef_ext", scalar(|cx, _, a| constraint_by_oid(cx, a))),
-    ("pg_get_viewdef", scalar(|cx, _, a| Ok(view_definition(cx, as_oid(a[0]))))),
-    ("pg_get_viewdef_ext", scalar(|cx, _, a| Ok(view_definition(cx, as_oid(a[0]))))),
-    ("pg_get_viewdef_wrap", scalar(|cx, _, a| Ok(view_definition(cx, as_oid(a[0]))))),
-    ("pg_get_viewdef_name", scalar(|cx, _, a| view_by_name(cx, a[0].as_str()))),
-    ("pg_get_viewdef_name_ext", scalar(|cx, _, a| view_by_name(cx, a[0].as_str()))),
+    ("pg_get_viewdef", scalar(|cx, _, a| Ok(view_definition(cx, as_oid(a[0]), false)))),
+    ("pg_get_viewdef_ext", scalar(|cx, _, a| Ok(view_definition(cx, as_oid(a[0]), a[1].as_bool())))),
+    ("pg_get_viewdef_wrap", scalar(|cx, _, a| Ok(view_definition(cx, as_oid(a[0]), true)))),
+    ("pg_get_viewdef_name", scalar(|cx, _, a| view_by_name(cx, a[0].as_str(), false))),
+    ("pg_get_viewdef_name_ext", scalar(|cx, _, a| view_by_name(cx, a[0].as_str(), a[1].as_bool()))),
     ("pg_get_expr", scalar(|cx, _, a| Ok(kept_expression(cx, a, false)))),
     ("pg_get_expr_ext", scalar(|cx, _, a| Ok(kept_expression(cx, a, a.get(2).is_some_and(|d| d.as_bool()))))),
     ("pg_get_ruledef", scalar(|_, _, _| Ok(Datum::Null))),

@@ -23,6 +23,7 @@ mod compare;
 pub mod datetime;
 pub mod definitions;
 mod float;
+mod information_schema;
 mod int;
 pub mod io;
 mod json;
@@ -92,11 +93,14 @@ pub trait Accumulator: Send {
     }
 }
 
+/// Makes the state of an aggregate; the datums are the direct arguments of an ordered-set aggregate.
+pub type StartFn = fn(&CallTypes, &[Datum<'_>]) -> Result<Box<dyn Accumulator>>;
+
 /// An aggregate function.
 #[derive(Clone, Copy)]
 pub struct AggregateFn {
     /// A fresh state. `direct` holds the direct arguments of an ordered-set aggregate.
-    pub start: fn(&CallTypes, direct: &[Datum<'_>]) -> Result<Box<dyn Accumulator>>,
+    pub start: StartFn,
     /// Whether rows with a NULL argument are skipped.
     pub strict: bool,
 }
@@ -178,6 +182,7 @@ static FAMILIES: &[&[Entry]] = &[
     numeric::FUNCTIONS,
     math::FUNCTIONS,
     locks::FUNCTIONS,
+    information_schema::FUNCTIONS,
     to_char_date::FUNCTIONS,
     to_char_number::FUNCTIONS,
     datetime::FUNCTIONS,
@@ -205,6 +210,7 @@ static SQL_FAMILIES: &[&[(u32, Implementation)]] = &[
     string::SQL_FUNCTIONS,
     regexp::SQL_FUNCTIONS,
     datetime::SQL_FUNCTIONS,
+    information_schema::SQL_FUNCTIONS,
     definitions::SQL_FUNCTIONS,
 ];
 

@@ -22,7 +22,9 @@ pub(super) fn like(text: &[u8], pattern: &[u8], fold: bool) -> Result<bool> {
             }
             None if t == text.len() => return Ok(true),
             None => None,
-            Some(b'_') => (t < text.len()).then(|| (1, char_len(text, t))),
+            // PostgreSQL does not look at the rest of the pattern once the text is used up.
+            Some(_) if t == text.len() => None,
+            Some(b'_') => Some((1, char_len(text, t))),
             Some(b'\\') => match pattern.get(p + 1) {
                 None => {
                     return Err(SqlError::new(

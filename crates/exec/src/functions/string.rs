@@ -5,6 +5,7 @@ use super::{Entry, EvalContext, arg_type, io, scalar, text};
 use catalog::types::bpchar;
 use catalog::types::text::{char_count, char_offset};
 use catalog::{Datum, Result, SqlError, SqlState};
+use unicode_normalization::{UnicodeNormalization, is_nfc, is_nfd, is_nfkc, is_nfkd};
 
 /// The longest text that a function makes (`MaxAllocSize`).
 pub(super) const MAX_BYTES: usize = 0x3fff_ffff;
@@ -172,7 +173,7 @@ fn translate(value: &str, from: &str, to: &str, out: &mut Vec<u8>) {
 
 fn chr(code: i64) -> Result<char> {
     if code < 0 {
-        return Err(SqlError::new(SqlState::PROGRAM_LIMIT_EXCEEDED, "character number must be positive"));
+        return Err(SqlError::new(SqlState::INVALID_PARAMETER_VALUE, "character number must be positive"));
     }
     if code == 0 {
         return Err(SqlError::new(SqlState::PROGRAM_LIMIT_EXCEEDED, "null character not permitted"));
@@ -463,6 +464,26 @@ fn digits(chars: &mut std::iter::Peekable<std::str::CharIndices<'_>>) -> Result<
     Ok(value)
 }
 
+/// A Unicode normalization form.
+enum Form {
+    Nfc,
+    Nfd,
+    Nfkc,
+    Nfkd,
+}
+
+impl Form {
+    fn named(name: &str) -> Result<Form> {
+        match name.to_ascii_uppercase().as_str() {
+            "NFC" => Ok(Form::Nfc),
+            "NFD" => Ok(Form::Nfd),
+            "NFKC" => Ok(Form::Nfkc),
+            "NFKD" => Ok(Form::Nfkd),
+            _ => Err(invalid(format!("invalid normalization form: {name}"))),
+        }
+    }
+}
+
 fn unsigned_digits<'a>(cx: &EvalContext<'a>, value: u64) -> Datum<'a> {
     text(cx, &format!("{value:x}"))
 }
@@ -601,6 +622,31 @@ pub(super) const FUNCTIONS: &[Entry] = &[
         }),
     ),
     (
+        "unicode_normalize_func",
+        scalar(|cx, _, a| {
+            let value = str_at(a, 0);
+            let normal: String = match Form::named(str_at(a, 1))? {
+                Form::Nfc => value.nfc().collect(),
+                Form::Nfd => value.nfd().collect(),
+                Form::Nfkc => value.nfkc().collect(),
+                Form::Nfkd => value.nfkd().collect(),
+            };
+            Ok(text(cx, &normal))
+        }),
+    ),
+    (
+        "unicode_is_normalized",
+        scalar(|_, _, a| {
+            let value = str_at(a, 0);
+            Ok(Datum::Bool(match Form::named(str_at(a, 1))? {
+                Form::Nfc => is_nfc(value),
+                Form::Nfd => is_nfd(value),
+                Form::Nfkc => is_nfkc(value),
+                Form::Nfkd => is_nfkd(value),
+            }))
+        }),
+    ),
+    (
         "nameconcatoid",
         scalar(|cx, types, a| {
             let _ = arg_type(types, 0)?;
@@ -626,7 +672,7 @@ pub(super) const SQL_FUNCTIONS: &[(u32, super::Implementation)] = &[
     (2003, scalar(|cx, types, a| concat(cx, types, a, 0, b""))),
     (2004, scalar(|cx, types, a| concat(cx, types, a, 0, b""))),
     // quote_literal(anyelement), quote_nullable(anyelement)
-    (1285, scalar(|cx, types, a| quote_any(cx, types, a))),
+    (1285, scalar(quote_any)),
     (
         1290,
         scalar(|cx, types, a| if a[0].is_null() { Ok(Datum::text("NULL")) } else { quote_any(cx, types, a) }),

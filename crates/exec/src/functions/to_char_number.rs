@@ -314,7 +314,7 @@ impl Writer<'_> {
         let mut bracket = format.bracket;
         let mut sign_place = format.sign_place;
         let signed = if format.plus || format.minus {
-            !(format.plus && !format.minus)
+            !format.plus || format.minus
         } else {
             if !digits.negative && format.fill {
                 bracket = false;
@@ -634,12 +634,10 @@ fn to_number(input: &str, pattern: &str) -> Result<Numeric> {
                     while chars.next_if(|c| c.is_ascii_whitespace()).is_some() {}
                 }
                 match chars.peek() {
-                    Some('.') if !point && (*element == Element::Point || format.point) => {
-                        if *element == Element::Point {
-                            chars.next();
-                            point = true;
-                            number.push('.');
-                        }
+                    Some('.') if !point && *element == Element::Point => {
+                        chars.next();
+                        point = true;
+                        number.push('.');
                     }
                     Some(c) if c.is_ascii_digit() && *element != Element::Point => {
                         if point {

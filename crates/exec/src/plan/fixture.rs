@@ -202,6 +202,12 @@ impl Fixture {
         let first = RelationId::FIRST_USER.0;
         let t = table(first, "t", &[("id", INT), ("k", INT), ("name", TEXT)], &[0]);
         let u = table(first + 1, "u", &[("a", INT), ("b", TEXT)], &[]);
+        let wide: Vec<(String, SqlType)> =
+            (0..24).map(|c| (format!("c{c}"), if c < 22 { INT } else { TEXT })).collect();
+        let wide: Vec<(&str, SqlType)> = wide.iter().map(|(n, t)| (n.as_str(), *t)).collect();
+        let w = table(first + 10, "w", &wide, &[0]);
+        let w_pkey = index(first + 11, "w_pkey", &w, &[0], &[], true, true);
+        let w_c1 = index(first + 12, "w_c1", &w, &[1], &[], false, false);
         let t_pkey = index(first + 2, "t_pkey", &t, &[0], &[], true, true);
         let t_k = index(first + 3, "t_k", &t, &[1], &[], false, false);
         let u_a = index(first + 4, "u_a", &u, &[0], &[1], true, false);
@@ -258,6 +264,9 @@ impl Fixture {
         transaction.commit(Durability::Synced).expect("commit");
         let mut catalog = Catalog::default();
         for object in [
+            Object::Table(w),
+            Object::Index(w_pkey),
+            Object::Index(w_c1),
             Object::Table(t),
             Object::Table(u),
             Object::Index(t_pkey),
@@ -268,6 +277,66 @@ impl Fixture {
         }
         let objects = Arc::clone(&catalog.objects[&Oid(1)]);
         Fixture { store, objects, _directory: directory }
+    }
+
+    /// Fills `w (c0 int primary key, c1.., c21 int, c22 text, c23 text)` with an index on c1.
+    pub fn wide(&self, count: i64) {
+        let column = catalog::key::KeyColumn {
+            typ: catalog::types::by_oid(oid::INT4).expect("int4"),
+            desc: false,
+            nulls_first: false,
+        };
+        let Source::Table(w) = self.table("w") else { panic!("no table") };
+        let index = self.objects.index(Oid(w.oid.0 + 2)).expect("an index");
+        let layout = super::access::row_layout(&w).expect("layout");
+        let entry = IndexLayout::new(index, &[]).expect("layout");
+        for chunk in 0..(count / 1000) {
+            let mut transaction = self.store.begin(Isolation::ReadCommitted);
+            transaction.begin_statement();
+            for i in chunk * 1000..(chunk + 1) * 1000 {
+                let text = format!("some text of row {i}");
+                let row: Vec<Datum<'_>> = (0..24)
+                    .map(|c| {
+                        if c < 22 { Datum::Int(if c == 3 { i % 100 } else { i }) } else { Datum::text(&text) }
+                    })
+                    .collect();
+                let (mut key, mut bytes) = (Vec::new(), Vec::new());
+                column.encode(Datum::Int(i), &mut key);
+                layout.encode(&row, &mut bytes);
+                transaction.insert(RelationId(w.relation), &key, &bytes).expect("insert");
+                let (mut k, mut v) = (Vec::new(), Vec::new());
+                entry.encode_key(&[Datum::Int(i)], &key, &mut k);
+                entry.encode_value(&key, &[], &mut v);
+                transaction.insert(RelationId(index.relation), &k, &v).expect("insert");
+            }
+            transaction.end_statement();
+            transaction.commit(Durability::Synced).expect("commit");
+        }
+        self.store.checkpoint().expect("checkpoint");
+    }
+
+    /// Microseconds of one execution of a plan whose parameter walks.
+    pub fn time(&self, plan: &Plan, types: &[SqlType]) -> f64 {
+        let env = Env(Arc::clone(&self.objects));
+        let style = Style::default();
+        let mut runs = 0u32;
+        let mut sink = 0usize;
+        let start = std::time::Instant::now();
+        while runs < 10 || start.elapsed().as_millis() < 400 {
+            let params = [Datum::Int(i64::from(runs * 37 % 900))];
+            let view = self.store.view();
+            let statement =
+                StatementContext::new(&params, &view, &style, &env, &self.objects, plan.cache_slots);
+            let arena = Arena::new();
+            let _ = row::run(&plan.root, &statement.root(&arena), &mut |_, row| {
+                sink += row.len();
+                Ok(ControlFlow::Continue(()))
+            })
+            .expect("rows");
+            runs += 1;
+        }
+        assert!(sink > 0 || types.is_empty() || sink == 0);
+        start.elapsed().as_secs_f64() * 1e6 / f64::from(runs)
     }
 
     pub fn table(&self, name: &str) -> Source {
@@ -341,7 +410,12 @@ impl Fixture {
     pub fn bind(&self, text: &str) -> Result<(Query, Vec<SqlType>)> {
         let env = Env(Arc::clone(&self.objects));
         let style = Style::default();
-        let bound = crate::bind::bind_text(text, 0, &crate::bind::BindContext::plain(&env, &style))?;
+        let parameters = [crate::bind::ParameterType::Fixed(oid::INT4)];
+        let cx = crate::bind::BindContext {
+            parameters: &parameters,
+            ..crate::bind::BindContext::plain(&env, &style)
+        };
+        let bound = crate::bind::bind_text(text, 0, &cx)?;
         let columns = bound.columns.unwrap_or_default();
         match bound.statement {
             Statement::Query(query) => Ok((query, columns.iter().map(|c| c.typ).collect())),

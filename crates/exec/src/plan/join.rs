@@ -181,6 +181,9 @@ struct Leaf<'q> {
     built: Option<Built>,
 }
 
+/// Numbers of leaves that are no range entries begin here.
+const LEAF_NUMBERS: u16 = 60_000;
+
 #[derive(Clone, Copy)]
 enum LeafKind<'q> {
     Table(u16, &'q Arc<Table>),
@@ -248,14 +251,36 @@ impl<'a> Planner<'a> {
                 pending.push(c);
             }
         }
+        // EXISTS and IN: as leaves where they are few, else after the joins.
+        let mut semi = Vec::new();
+        let mut extra = Vec::new();
+        if !items.is_empty() {
+            let mut kept = Vec::with_capacity(pending.len());
+            for c in pending {
+                match self.as_leaf(clause, &c, &items, extra.len(), outer)? {
+                    Some((leaf, joins)) => {
+                        extra.push(leaf);
+                        kept.extend(joins);
+                    }
+                    None => match super::semijoin::candidate(&c) {
+                        Some(candidate) => semi.push(candidate),
+                        None => kept.push(c),
+                    },
+                }
+            }
+            pending = kept;
+        }
         let mut built = match items.len() {
             0 => Built {
                 node: self.node(PlanKind::Result, 1.0, 0.0, 0.01, 0),
                 layout: Layout::new(),
                 sorted: true,
             },
-            _ => self.join_leaves(clause, items, &mut pending, wish, outer)?,
+            _ => self.join_leaves(clause, items, extra, &mut pending, wish, outer)?,
         };
+        for candidate in &semi {
+            built = self.semi_join(candidate, built, clause.depth, outer)?;
+        }
         pending.extend(last);
         built = self.filtered(clause, built, &pending, outer)?;
         if !once.is_empty() {
@@ -274,6 +299,57 @@ impl<'a> Planner<'a> {
             built.node.details.push(("One-Time Filter", text));
         }
         Ok(built)
+    }
+
+    /// An IN over a query whose few rows can look up a table by index, as a leaf with the conditions that join it.
+    fn as_leaf<'q>(
+        &mut self,
+        clause: &Clause<'q>,
+        c: &Conjunct,
+        items: &[&'q FromItem],
+        count: usize,
+        outer: Option<&Scope<'_>>,
+    ) -> Result<Option<(Leaf<'q>, Vec<Conjunct>)>> {
+        let Expr::Subquery(subquery) = &c.expr else { return Ok(None) };
+        let crate::bound::SubqueryKind::Quantified { hashable: Some(left), .. } = &subquery.kind else {
+            return Ok(None);
+        };
+        // One of the left sides must lead an index of a table here.
+        let mut largest: f64 = 0.0;
+        for item in items {
+            let FromItem::Entry(number) = item else { continue };
+            let Some(Source::Table(table)) = clause.entries.get(*number).map(|e| &e.source) else { continue };
+            let leads = |rule: &IndexRule| {
+                let key = rule.keys.first().map(rewrite::strip);
+                left.iter().any(|e| match (key, rewrite::strip(e)) {
+                    (Some(Expr::Column(k)), Expr::Column(e)) => {
+                        e.level == 0 && usize::from(e.entry) == *number && e.column == k.column
+                    }
+                    _ => false,
+                })
+            };
+            if self.context()?.indexes(table)?.iter().any(leads) {
+                largest = largest.max(self.context()?.size(table.relation).0 as f64);
+            }
+        }
+        if largest < 100.0 {
+            return Ok(None);
+        }
+        let number = LEAF_NUMBERS + count as u16;
+        let Some((built, joins)) = self.drive(c, number, clause.depth, outer)? else { return Ok(None) };
+        if built.node.rows * 20.0 + built.node.cost * 10.0 > largest {
+            return Ok(None);
+        }
+        let leaf = Leaf {
+            kind: LeafKind::Entry(number),
+            entries: EntrySet::from([number]),
+            deps: EntrySet::new(),
+            indexes: Arc::new(Vec::new()),
+            rows: built.node.rows,
+            cost: built.node.cost,
+            built: Some(built),
+        };
+        Ok(Some((leaf, joins)))
     }
 
     /// A filter on top, if there are conditions.
@@ -324,15 +400,17 @@ impl<'a> Planner<'a> {
         &mut self,
         clause: &Clause<'_>,
         items: Vec<&FromItem>,
+        extra: Vec<Leaf<'_>>,
         conjuncts: &mut Vec<Conjunct>,
         wish: Wish<'_>,
         outer: Option<&Scope<'_>>,
     ) -> Result<Built> {
-        let mut leaves = Vec::with_capacity(items.len());
-        let single = items.len() == 1;
+        let mut leaves: Vec<Leaf<'_>> = Vec::with_capacity(items.len() + extra.len());
+        let single = items.len() == 1 && extra.is_empty();
         for item in items {
             leaves.push(self.leaf(clause, item, conjuncts, if single { wish } else { None }, outer)?);
         }
+        leaves.extend(extra);
         if leaves.len() == 1 {
             let Some(leaf) = leaves.pop() else { return Err(SqlError::internal("no leaf")) };
             let (mine, rest): (Vec<_>, Vec<_>) =

@@ -12,6 +12,7 @@ pub mod relational;
 pub mod rewrite;
 pub mod scope;
 pub mod select;
+mod semijoin;
 pub mod subplans;
 pub mod target;
 pub mod walk;

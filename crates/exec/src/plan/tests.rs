@@ -367,3 +367,37 @@ fn differential() {
         }
     }
 }
+
+/// Times of the commonest executions: `cargo test --release -p exec speed -- --ignored --nocapture`.
+#[test]
+#[ignore = "a measurement, not a test"]
+fn speed() {
+    let f = Fixture::new();
+    f.wide(100_000);
+    let queries: &[(&str, f64)] = &[
+        ("select * from t where id = $1", 1.0),
+        ("select name from t where id = $1", 1.0),
+        ("select id from u where a = $1", 1.0),
+        ("select c0, c23 from w where c0 = $1", 1.0),
+        ("select sum(c1) from w where c0 between $1 and $1 + 99", 1.0),
+        ("select c2 from w where c0 between $1 and $1 + 99", 1.0),
+        ("select distinct c2 from w where c0 between $1 and $1 + 99 order by c2", 1.0),
+        ("select count(*) from w where c1 > $1 - 100000000", 100_000.0),
+        ("select count(*) from w", 100_000.0),
+        ("select c0 from w where c20 = $1 - 100000000", 100_000.0),
+        ("select c0 from w where c23 = 'x'", 100_000.0),
+        ("select sum(c5) from w", 100_000.0),
+        ("select c3, count(*), sum(c4) from w group by c3", 100_000.0),
+        ("select count(*) from w a join w b on a.c0 = b.c1", 100_000.0),
+        ("select c0 from w order by c22 limit 10", 100_000.0),
+    ];
+    for (text, rows) in queries {
+        let Ok((query, types)) = f.bind(text) else {
+            println!("{text}: does not bind");
+            continue;
+        };
+        let plan = f.plan(&query);
+        let micros = f.time(&plan, &types);
+        println!("{:10.3} us {:8.4} us/row  {text}", micros, micros / rows);
+    }
+}

@@ -14,15 +14,6 @@ use crate::error::StoreError;
 use crate::ids::RelationId;
 use crate::interrupt::Interrupt;
 
-/// How long a lock is held.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LockScope {
-    /// Until the transaction ends.
-    Transaction,
-    /// Until it is given back, or the session ends.
-    Session,
-}
-
 /// One per session: the owner of its locks. At most one transaction at a time works under it. When the last handle is
 /// dropped, its session locks are released.
 pub struct LockContext {

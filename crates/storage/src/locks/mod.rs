@@ -6,7 +6,7 @@ mod deadlock;
 mod modes;
 mod table;
 
-pub use context::{LockContext, LockScope};
+pub use context::LockContext;
 pub use deadlock::DeadlockEdge;
 pub use modes::{AdvisoryKey, LockMode, TableLockMode};
 pub use table::{LockInfo, LockTarget};

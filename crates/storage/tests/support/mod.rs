@@ -28,6 +28,7 @@ struct State {
     /// After the fault every further operation fails, as on a device that is gone.
     dead: bool,
     stays_dead: bool,
+    sync_takes: Duration,
 }
 
 #[derive(Default, Clone)]
@@ -47,6 +48,11 @@ impl TestDisk {
         let mut state = self.state.lock().unwrap();
         state.fault = Some((operation, fault));
         state.stays_dead = stays_dead;
+    }
+
+    /// Makes syncs take their time, as those of real devices do.
+    pub fn slow_down(&self, sync_takes: Duration) {
+        self.state.lock().unwrap().sync_takes = sync_takes;
     }
 
     pub fn operations(&self) -> u64 {
@@ -175,6 +181,8 @@ impl DiskFile for TestFile {
         if matches!(self.disk.step(), Some(Fault::Error | Fault::Tear)) {
             return Err(io::Error::other("injected"));
         }
+        let sync_takes = self.disk.state.lock().unwrap().sync_takes;
+        std::thread::sleep(sync_takes);
         let mut contents = self.contents.lock().unwrap();
         contents.durable = contents.now.clone();
         Ok(())

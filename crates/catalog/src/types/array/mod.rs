@@ -129,21 +129,15 @@ impl<'a> ArrayRef<'a> {
         self.nulls.is_some_and(|bitmap| bitmap.iter().any(|b| *b != 0))
     }
 
-    fn is_null(&self, index: usize) -> bool {
-        self.nulls.and_then(|bitmap| bitmap.get(index / 8)).is_some_and(|byte| byte >> (index % 8) & 1 == 1)
-    }
-
     /// The elements in row-major order.
     pub fn iter(&self) -> impl Iterator<Item = Datum<'a>> + use<'a> {
-        let this = *self;
-        let mut rest = this.elements;
-        (0..this.len)
-            .map(move |i| if this.is_null(i) { Datum::Null } else { take(this.element.physical, &mut rest) })
+        let (physical, nulls, mut rest) = (self.element.physical, self.nulls, self.elements);
+        (0..self.len).map(move |i| if is_null(nulls, i) { Datum::Null } else { take(physical, &mut rest) })
     }
 
     /// The element at a place in row-major order, from 0; NULL beyond the end.
     pub fn get(&self, index: usize) -> Datum<'a> {
-        if index >= self.len || self.is_null(index) {
+        if index >= self.len || is_null(self.nulls, index) {
             return Datum::Null;
         }
         if self.nulls.is_none()
@@ -207,6 +201,10 @@ impl<'a> ArrayRef<'a> {
         build_array(self.element, &values, &dimensions[..self.dimension_count], &mut out);
         Datum::Bytes(arena.bytes(&out))
     }
+}
+
+fn is_null(nulls: Option<&[u8]>, index: usize) -> bool {
+    nulls.and_then(|bitmap| bitmap.get(index / 8)).is_some_and(|byte| byte >> (index % 8) & 1 == 1)
 }
 
 /// Appends a packed array. `values` are in row-major order; no dimensions make an empty array.

@@ -1,6 +1,8 @@
 //! Reading of dates, times and timestamps from their fields (`DecodeDateTime`, `DecodeTimeOnly`).
 
+use super::iso::iso;
 use super::lex::{Field, FieldKind, lex};
+use super::scan::{decode_offset, decode_time, fraction, int, time_overflows};
 use super::token::{Unit, Word, find_word};
 use super::zone;
 use super::*;
@@ -31,7 +33,7 @@ pub enum Special {
 }
 
 type Result<T> = std::result::Result<T, DateTimeError>;
-use DateTimeError::{BadFormat, FieldOverflow, MonthDayOverflow, UnknownZone, ZoneOverflow};
+use DateTimeError::{BadFormat, FieldOverflow, MonthDayOverflow, UnknownZone};
 
 // Which fields are known already, as bits.
 const YEAR: u32 = 1;
@@ -103,12 +105,6 @@ pub fn decode_date_time(text: &str, cx: &InputContext<'_>) -> Result<Decoded> {
     Ok(Decoded { special: decoder.special, parts: decoder.parts, offset: decoder.offset })
 }
 
-/// `12:34:56.789` and nothing else, in microseconds; other texts need `decode_time_only`.
-pub fn iso_time_of_day(text: &str) -> Option<i64> {
-    let mut parts = Parts::default();
-    iso_time(text.as_bytes(), &mut parts)?.is_empty().then(|| parts.time())
-}
-
 /// Reads a time of day with an optional zone; the types that have none ignore it.
 pub fn decode_time_only(text: &str, cx: &InputContext<'_>) -> Result<Decoded> {
     let fields = lex(text)?;
@@ -128,79 +124,6 @@ pub fn decode_time_only(text: &str, cx: &InputContext<'_>) -> Result<Decoded> {
     }
     decoder.finish_time_zone()?;
     Ok(Decoded { special: None, parts: decoder.parts, offset: decoder.offset })
-}
-
-/// `2020-01-31`, `2020-01-31 12:30:45.5`, and those with an offset: what nearly all texts are. Whatever is not quite so goes the long
-/// way, errors too.
-fn iso(text: &[u8], cx: &InputContext<'_>) -> Option<Decoded> {
-    let (date, rest) = text.split_first_chunk::<10>()?;
-    let [y0, y1, y2, y3, b'-', m0, m1, b'-', d0, d1] = *date else { return None };
-    let mut parts = Parts {
-        year: two(y0, y1)? * 100 + two(y2, y3)?,
-        month: two(m0, m1)?,
-        day: two(d0, d1)?,
-        ..Parts::default()
-    };
-    let is_date = parts.year > 0
-        && (1..=12).contains(&parts.month)
-        && parts.day >= 1
-        && parts.day <= days_in_month(parts.year, parts.month);
-    if !is_date {
-        return None;
-    }
-    let mut offset = None;
-    if let [b' ' | b'T', rest @ ..] = rest {
-        let rest = iso_time(rest, &mut parts)?;
-        offset = match rest {
-            [] => None,
-            [b'Z'] => Some((b'+', 0, 0)),
-            [sign @ (b'+' | b'-'), h0, h1] => Some((*sign, two(*h0, *h1)?, 0)),
-            [sign @ (b'+' | b'-'), h0, h1, b':', n0, n1] => {
-                Some((*sign, two(*h0, *h1)?, two(*n0, *n1).filter(|n| *n < 60)?))
-            }
-            _ => return None,
-        }
-        .map(|(sign, hour, minute)| (hour * 60 + minute) * if sign == b'-' { -60 } else { 60 });
-        if offset.is_some_and(|o| o.abs() >= 16 * 3600) {
-            return None;
-        }
-    } else if !rest.is_empty() {
-        return None;
-    }
-    let offset = match offset {
-        Some(offset) => offset,
-        None => {
-            let midnight = days_of_ymd(parts.year, parts.month, parts.day) * USECS_PER_DAY;
-            zone::offset_of_local(&cx.style.time_zone, midnight + parts.time())
-        }
-    };
-    Some(Decoded { special: None, parts, offset })
-}
-
-/// `12:34:56` with up to six digits of a fraction, hours below 24; what follows.
-fn iso_time<'a>(text: &'a [u8], parts: &mut Parts) -> Option<&'a [u8]> {
-    let (time, mut rest) = text.split_first_chunk::<8>()?;
-    let [h0, h1, b':', n0, n1, b':', s0, s1] = *time else { return None };
-    (parts.hour, parts.minute, parts.second) = (two(h0, h1)?, two(n0, n1)?, two(s0, s1)?);
-    if parts.hour > 23 || parts.minute > 59 || parts.second > 59 {
-        return None;
-    }
-    if let [b'.', digits @ ..] = rest {
-        let count = digits.iter().take_while(|b| b.is_ascii_digit()).count();
-        if !(1..=6).contains(&count) {
-            return None;
-        }
-        let (digits, after) = digits.split_at(count);
-        let value = digits.iter().fold(0, |value, b| value * 10 + i32::from(b - b'0'));
-        parts.micros = value * 10i32.pow(6 - count as u32);
-        rest = after;
-    }
-    Some(rest)
-}
-
-fn two(high: u8, low: u8) -> Option<i32> {
-    let valid = high.is_ascii_digit() && low.is_ascii_digit();
-    valid.then(|| i32::from(high - b'0') * 10 + i32::from(low - b'0'))
 }
 
 impl<'a> Decoder<'a> {
@@ -776,99 +699,4 @@ impl<'a> Decoder<'a> {
             zone::offset_of_local(zone, days.saturating_mul(USECS_PER_DAY).saturating_add(parts.time()));
         Ok(())
     }
-}
-
-/// C's `strtoint`: an optional sign and digits, and what follows them; no digits read as 0.
-pub(crate) fn int(text: &str) -> Result<(i32, &str)> {
-    let (value, rest) = int64(text)?;
-    Ok((i32::try_from(value).map_err(|_| FieldOverflow)?, rest))
-}
-
-/// As `int`, 64 bits.
-pub(crate) fn int64(text: &str) -> Result<(i64, &str)> {
-    let (negative, digits) = match text.as_bytes().first() {
-        Some(b'-') => (true, &text[1..]),
-        Some(b'+') => (false, &text[1..]),
-        _ => (false, text),
-    };
-    let end = digits.bytes().position(|b| !b.is_ascii_digit()).unwrap_or(digits.len());
-    if end == 0 {
-        return Ok((0, text));
-    }
-    let mut value: i64 = 0;
-    for b in digits[..end].bytes() {
-        let digit = i64::from(b - b'0');
-        let next = value.checked_mul(10);
-        value = next
-            .and_then(|v| if negative { v.checked_sub(digit) } else { v.checked_add(digit) })
-            .ok_or(FieldOverflow)?;
-    }
-    Ok((value, &digits[end..]))
-}
-
-/// Microseconds of a fraction of a second with its point (`ParseFractionalSecond`).
-fn fraction(text: &str) -> Result<i32> {
-    if text.is_empty() || text == "." {
-        return Ok(0);
-    }
-    let value: f64 = text.parse().map_err(|_| BadFormat)?;
-    Ok((value * 1_000_000.0).round_ties_even() as i32)
-}
-
-/// `hh:mm`, `hh:mm:ss.f`, or `mm:ss.f` (`DecodeTime`).
-fn decode_time(text: &str, parts: &mut Parts) -> Result<()> {
-    let (hour, rest) = int(text)?;
-    let rest = rest.strip_prefix(':').ok_or(BadFormat)?;
-    let (minute, rest) = int(rest)?;
-    (parts.hour, parts.minute, parts.second, parts.micros) = (hour, minute, 0, 0);
-    if rest.starts_with('.') {
-        (parts.hour, parts.minute, parts.second) = (0, hour, minute);
-        parts.micros = fraction(rest)?;
-    } else if let Some(rest) = rest.strip_prefix(':') {
-        let (second, rest) = int(rest)?;
-        parts.second = second;
-        if rest.starts_with('.') {
-            parts.micros = fraction(rest)?;
-        } else if !rest.is_empty() {
-            return Err(BadFormat);
-        }
-    } else if !rest.is_empty() {
-        return Err(BadFormat);
-    }
-    let in_range = parts.hour >= 0 && (0..60).contains(&parts.minute) && (0..=60).contains(&parts.second);
-    if in_range { Ok(()) } else { Err(FieldOverflow) }
-}
-
-/// More than 24 hours, or a part out of its range (`time_overflows`).
-fn time_overflows(parts: &Parts) -> bool {
-    !(0..=24).contains(&parts.hour)
-        || !(0..60).contains(&parts.minute)
-        || !(0..=60).contains(&parts.second)
-        || !(0..=1_000_000).contains(&parts.micros)
-        || parts.time() > USECS_PER_DAY
-}
-
-/// A UTC offset with its sign, in seconds east (`DecodeTimezone`).
-pub(super) fn decode_offset(text: &str) -> Result<i32> {
-    let negative = match text.as_bytes().first() {
-        Some(b'+') => false,
-        Some(b'-') => true,
-        _ => return Err(BadFormat),
-    };
-    let digits = |text| int(text).map_err(|_| ZoneOverflow);
-    let (mut hour, mut rest) = digits(&text[1..])?;
-    let (mut minute, mut second) = (0, 0);
-    if let Some(after) = rest.strip_prefix(':') {
-        (minute, rest) = digits(after)?;
-        if let Some(after) = rest.strip_prefix(':') {
-            (second, rest) = digits(after)?;
-        }
-    } else if rest.is_empty() && text.len() > 3 {
-        (hour, minute) = (hour / 100, hour % 100);
-    }
-    if !(0..=15).contains(&hour) || !(0..60).contains(&minute) || !(0..60).contains(&second) {
-        return Err(ZoneOverflow);
-    }
-    let offset = (hour * 60 + minute) * 60 + second;
-    if rest.is_empty() { Ok(if negative { -offset } else { offset }) } else { Err(BadFormat) }
 }

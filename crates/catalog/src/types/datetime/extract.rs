@@ -45,6 +45,11 @@ fn fraction(micros: i64, scale: u16) -> Option<Numeric> {
     Some(Numeric::new(micros.into(), scale))
 }
 
+/// Seconds since 1970; the last timestamps have more microseconds since then than 64 bits hold.
+fn epoch(timestamp: i64) -> Option<Numeric> {
+    Some(Numeric::new(i128::from(timestamp) + i128::from(UNIX_EPOCH_USECS), 6))
+}
+
 /// `extract(field from timestamp)` (`extract_timestamp`); `None` is NULL.
 pub fn extract_timestamp(field: &str, timestamp: i64) -> Result<Option<Numeric>> {
     let unit = unit(field, TIMESTAMP)?;
@@ -52,7 +57,7 @@ pub fn extract_timestamp(field: &str, timestamp: i64) -> Result<Option<Numeric>>
         return infinite(unit, timestamp > 0).ok_or_else(|| not_supported(field, TIMESTAMP));
     }
     if unit == Unit::Epoch {
-        return Ok(fraction(timestamp + UNIX_EPOCH_USECS, 6));
+        return Ok(epoch(timestamp));
     }
     of_local(unit, timestamp).ok_or_else(|| not_supported(field, TIMESTAMP))
 }
@@ -68,7 +73,7 @@ pub fn extract_timestamptz(field: &str, moment: i64, zone: &TimeZone) -> Result<
     }
     let east = zone::offset_at(zone, moment);
     Ok(match unit {
-        Unit::Epoch => fraction(moment + UNIX_EPOCH_USECS, 6),
+        Unit::Epoch => epoch(moment),
         Unit::Timezone => int(east),
         Unit::TimezoneHour => int(east / 3600),
         Unit::TimezoneMinute => int(east % 3600 / 60),

@@ -7,14 +7,17 @@
 pub mod arith;
 mod decode;
 pub mod extract;
+mod iso;
 mod lex;
 pub mod print;
+mod scan;
 mod token;
 pub mod zone;
 
-pub use decode::{Decoded, Special, decode_date_time, decode_time_only, iso_time_of_day};
-pub(crate) use decode::{int, int64};
+pub use decode::{Decoded, Special, decode_date_time, decode_time_only};
+pub use iso::iso_time_of_day;
 pub(crate) use lex::{FieldKind, lex};
+pub(crate) use scan::{int, int64};
 pub use token::Unit;
 pub(crate) use token::find_unit;
 
@@ -93,7 +96,8 @@ impl Parts {
 
     /// The time of day in microseconds (`time2t`).
     pub fn time(&self) -> i64 {
-        i64::from((self.hour * 60 + self.minute) * 60 + self.second) * USECS_PER_SEC + i64::from(self.micros)
+        let (hour, minute, second) = (i64::from(self.hour), i64::from(self.minute), i64::from(self.second));
+        ((hour * 60 + minute) * 60 + second) * USECS_PER_SEC + i64::from(self.micros)
     }
 
     /// Days since 2000-01-01; `None` where the date is out of PostgreSQL's range for Julian days.

@@ -39,7 +39,7 @@ fn by_posix(name: &str) -> Option<TimeZone> {
     let has_offset = name.bytes().any(|b| b.is_ascii_digit());
     // `-4` and `4` are POSIX rules without a name: hours west.
     if let Ok(hours) = name.parse::<i32>() {
-        return if hours.abs() <= 24 { fixed(-hours * 3600) } else { None };
+        return if hours.unsigned_abs() <= 24 { fixed(-hours * 3600) } else { None };
     }
     if !has_offset || !name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '<') {
         return None;
@@ -101,7 +101,7 @@ pub fn of_interval(offset: crate::Interval) -> crate::Result<TimeZone> {
 /// The zone that `make_timestamptz` takes: an offset with its sign east of UTC, else as `lookup` (`parse_sane_timezone`).
 pub fn of_make(name: &str) -> crate::Result<TimeZone> {
     if name.starts_with(['+', '-']) {
-        let offset = super::decode::decode_offset(name).map_err(|error| match error {
+        let offset = super::scan::decode_offset(name).map_err(|error| match error {
             DateTimeError::ZoneOverflow => SqlError::new(
                 SqlState::INVALID_PARAMETER_VALUE,
                 format!("numeric time zone \"{name}\" out of range"),

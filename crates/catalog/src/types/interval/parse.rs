@@ -204,7 +204,7 @@ fn units(text: &str, style: &Style, range: i32) -> Parse<Sums> {
                     return Err(BadFormat);
                 }
                 if negate_all {
-                    (value, fraction) = (-value.abs(), -fraction.abs());
+                    (value, fraction) = (if value > 0 { -value } else { value }, -fraction.abs());
                 }
                 let settled = sums.add(value, fraction, this)?;
                 // Before hours stand days.

@@ -331,6 +331,7 @@ fn expressions_print_as_in_postgresql() {
                     objects: &objects,
                     pretty: false,
                     depth: Default::default(),
+                    within: None,
                 };
                 printer.text(&expr)
             }
