@@ -2,7 +2,7 @@
 
 use super::scope::Scope;
 use super::type_info::format;
-use crate::bound::{Body, Cte, EntryColumn, Query, QueryColumn, RangeEntry, Source};
+use crate::bound::{Body, Cte, EntryColumn, JoinKind, Query, QueryColumn, RangeEntry, SetOp, Source};
 use crate::parse::ast;
 use catalog::{Result, SqlError, SqlState};
 
@@ -15,9 +15,11 @@ impl Scope<'_> {
                 return Err(SqlError::new(SqlState::DUPLICATE_ALIAS, message).at(cte.pos));
             }
         }
-        let later: Vec<String> = with.ctes.iter().map(|c| c.name.clone()).collect();
+        let order = if with.recursive { dependency_order(with)? } else { (0..with.ctes.len()).collect() };
+        let items: Vec<&ast::Cte> = order.iter().filter_map(|i| with.ctes.get(*i)).collect();
+        let later: Vec<String> = items.iter().map(|c| c.name.clone()).collect();
         let before = self.binder.later_ctes.borrow().len();
-        let result = with.ctes.iter().enumerate().try_for_each(|(i, cte)| {
+        let result = items.iter().enumerate().try_for_each(|(i, cte)| {
             {
                 let mut names = self.binder.later_ctes.borrow_mut();
                 names.truncate(before);
@@ -79,7 +81,7 @@ impl Scope<'_> {
     fn recursive(&self, cte: &ast::Cte, query: &ast::Query) -> Result<Query> {
         let refuse = |message: String| SqlError::new(SqlState::INVALID_RECURSION, message).at(cte.pos);
         let name = &cte.name;
-        let ast::QueryBody::SetOperation { op: crate::bound::SetOp::Union, left, .. } = &query.body else {
+        let ast::QueryBody::SetOperation { op: SetOp::Union, left, right, .. } = &query.body else {
             let message = format!(
                 "recursive query \"{name}\" does not have the form non-recursive-term UNION [ALL] recursive-term"
             );
@@ -91,17 +93,20 @@ impl Scope<'_> {
             );
             return Err(self.at_reference(message, left, name));
         }
-        for (present, what) in [
-            (!query.order_by.is_empty(), "ORDER BY"),
-            (query.offset.is_some(), "OFFSET"),
-            (query.limit.is_some(), "LIMIT"),
-            (!query.locking.is_empty(), "FOR UPDATE/SHARE"),
+        let leftmost = |e: &Option<ast::Expr>| e.as_ref().map(ast::Expr::leftmost);
+        for (place, what) in [
+            (query.order_by.first().map(|item| item.expr.leftmost()), "ORDER BY"),
+            (leftmost(&query.offset), "OFFSET"),
+            (leftmost(&query.limit), "LIMIT"),
+            (query.locking.first().map(|_| 0), "FOR UPDATE/SHARE"),
         ] {
-            if present {
+            if let Some(at) = place {
                 let message = format!("{what} in a recursive query is not implemented");
-                return Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message).at(cte.pos));
+                return Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message).at(at));
             }
         }
+        let mut check = SelfReferences { name, count: 0 };
+        check.query(right, None)?;
         let inner = Scope::new(self.binder, Some(self));
         self.recursion.replace(Some((name.clone(), Vec::new())));
         inner.recursion.replace(Some((name.clone(), aliases(cte))));
@@ -188,6 +193,7 @@ impl Scope<'_> {
                     return Err(SqlError::new(SqlState::INVALID_RECURSION, message).at(position));
                 }
                 let place = parent.ctes.borrow().len();
+                self.self_reference.set(true);
                 return Ok(Some(entry(name, columns, Source::Cte(level + 1, place))));
             }
             drop(own);
@@ -205,6 +211,130 @@ impl Scope<'_> {
             level += 1;
         }
         Ok(None)
+    }
+}
+
+/// The order in which the items of WITH RECURSIVE are bound: each after those that it refers to.
+fn dependency_order(with: &ast::With) -> Result<Vec<usize>> {
+    let mut order = Vec::with_capacity(with.ctes.len());
+    let mut state = vec![0_u8; with.ctes.len()];
+    for i in 0..with.ctes.len() {
+        visit_item(with, i, &mut state, &mut order)?;
+    }
+    Ok(order)
+}
+
+/// State 1 is "being visited", 2 is "done".
+fn visit_item(with: &ast::With, i: usize, state: &mut [u8], order: &mut Vec<usize>) -> Result<()> {
+    let Some(cte) = with.ctes.get(i) else { return Ok(()) };
+    match state.get(i) {
+        Some(2) => return Ok(()),
+        Some(1) => {
+            let message = "mutual recursion between WITH items is not implemented";
+            return Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, message).at(cte.pos));
+        }
+        _ => {}
+    }
+    if let Some(slot) = state.get_mut(i) {
+        *slot = 1;
+    }
+    if let ast::Dml::Query(query) = &*cte.body {
+        for (j, other) in with.ctes.iter().enumerate() {
+            if i != j && mentions_query(query, &other.name) {
+                visit_item(with, j, state, order)?;
+            }
+        }
+    }
+    if let Some(slot) = state.get_mut(i) {
+        *slot = 2;
+    }
+    order.push(i);
+    Ok(())
+}
+
+/// Where a recursive term may refer to its query (`checkWellFormedRecursionWalker`).
+struct SelfReferences<'n> {
+    name: &'n str,
+    count: usize,
+}
+
+impl SelfReferences<'_> {
+    fn query(&mut self, query: &ast::Query, within: Option<&'static str>) -> Result<()> {
+        for cte in query.with.iter().flat_map(|w| &w.ctes) {
+            if cte.name == self.name {
+                return Ok(());
+            }
+            if let ast::Dml::Query(inner) = &*cte.body {
+                self.query(inner, within)?;
+            }
+        }
+        match &query.body {
+            ast::QueryBody::SetOperation { op, left, right, .. } => match op {
+                SetOp::Union => {
+                    self.query(left, within)?;
+                    self.query(right, within)
+                }
+                SetOp::Intersect => {
+                    self.query(left, Some("INTERSECT"))?;
+                    self.query(right, Some("INTERSECT"))
+                }
+                SetOp::Except => {
+                    self.query(left, within)?;
+                    self.query(right, Some("EXCEPT"))
+                }
+            },
+            ast::QueryBody::Values(rows) => rows.iter().flatten().try_for_each(|e| self.expr(e)),
+            ast::QueryBody::Select(select) => {
+                for item in &select.from {
+                    self.from(item, within)?;
+                }
+                let exprs =
+                    select.targets.iter().map(|t| &t.expr).chain(&select.filter).chain(&select.having);
+                exprs.into_iter().try_for_each(|e| self.expr(e))
+            }
+        }
+    }
+
+    fn from(&mut self, item: &ast::TableRef, within: Option<&'static str>) -> Result<()> {
+        match item {
+            ast::TableRef::Relation { relation, .. } => {
+                if relation.schema.is_some() || relation.name != self.name {
+                    return Ok(());
+                }
+                self.count += 1;
+                let what = match within {
+                    Some(place) => format!("must not appear within {place}"),
+                    None if self.count > 1 => "must not appear more than once".to_owned(),
+                    None => return Ok(()),
+                };
+                let message = format!("recursive reference to query \"{}\" {what}", self.name);
+                Err(SqlError::new(SqlState::INVALID_RECURSION, message).at(relation.pos))
+            }
+            ast::TableRef::Subquery { query, .. } => self.query(query, within),
+            ast::TableRef::Function { functions, .. } => functions.iter().try_for_each(|(e, _)| self.expr(e)),
+            ast::TableRef::Join { kind, left, right, on, .. } => {
+                let outer = Some("an outer join");
+                let (l, r) = match kind {
+                    JoinKind::Inner | JoinKind::Cross => (within, within),
+                    JoinKind::Left => (within, outer),
+                    JoinKind::Right => (outer, within),
+                    JoinKind::Full => (outer, outer),
+                };
+                self.from(left, l)?;
+                self.from(right, r)?;
+                on.iter().try_for_each(|e| self.expr(e))
+            }
+        }
+    }
+
+    fn expr(&mut self, expr: &ast::Expr) -> Result<()> {
+        let mut result = Ok(());
+        expr.each_subquery(&mut |query| {
+            if result.is_ok() {
+                result = self.query(query, Some("a subquery"));
+            }
+        });
+        result
     }
 }
 

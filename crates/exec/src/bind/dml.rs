@@ -81,6 +81,9 @@ impl Binder<'_> {
         let table = self.target(&insert.relation, "INSERT")?;
         let rules = Arc::new(self.table_rules(&table)?);
         scope.clause.set(Clause::InsertTarget);
+        // Not visible yet, but hints about missing columns know it.
+        let alias = insert.alias.as_deref();
+        let target = scope.add_entry(Self::table_entry(&table, alias), Some(table.oid), alias.is_some());
         let places = self.insert_columns(&table, &insert.columns)?;
         let mut given: Vec<Option<Expr>> = vec![None; table.columns.len()];
         let source = match &insert.source {
@@ -114,8 +117,6 @@ impl Binder<'_> {
                 _ => self.column_default(&table, place)?,
             });
         }
-        let alias = insert.alias.as_deref();
-        let target = scope.add_entry(Self::table_entry(&table, alias), Some(table.oid), alias.is_some());
         let given_entry = RangeEntry {
             alias: "*SELECT*".into(),
             columns: source_columns,
@@ -569,7 +570,7 @@ impl Binder<'_> {
         let place = scope.add_entry(entry, Some(table.oid), alias.is_some());
         let item = scope.item(place, if alias.is_some() { None } else { Some(table.oid) });
         // The target is not visible to FROM's items, not even laterally, but its name is taken.
-        let list = scope.from_clause(from)?;
+        let list = scope.range_clause(from)?;
         Scope::check_conflicts(std::slice::from_ref(&item), &scope.namespace.borrow())?;
         scope.namespace.borrow_mut().insert(0, item);
         Ok(list)

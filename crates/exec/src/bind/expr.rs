@@ -26,7 +26,10 @@ impl Scope<'_> {
                 Err(SqlError::new(SqlState::SYNTAX_ERROR, "row expansion via \"*\" is not supported here")
                     .at(position))
             }
-            ExprKind::Param(number) => self.binder.parameters.reference(*number, position),
+            ExprKind::Param(number) => match self.argument(*number) {
+                Some(argument) => Ok(argument),
+                None => self.binder.parameters.reference(*number, position),
+            },
             ExprKind::Indirection(base, list) => self.indirection(base, list),
             ExprKind::Cast(arg, typ) => self.cast(arg, typ, position),
             ExprKind::Collate(arg, names) => self.collate(arg, names, position),
@@ -826,6 +829,10 @@ impl Scope<'_> {
 
     /// Columns of a row type of a user's relation.
     pub(super) fn row_columns(&self, typ: Oid) -> Option<Vec<(String, SqlType)>> {
+        if let Some(system) = super::relation::SYSTEM.by_row_type(typ) {
+            let column = |(name, typ): &(String, SqlType)| (name.clone(), super::relation::base_type(*typ));
+            return Some(system.columns.iter().map(column).collect());
+        }
         let objects = &self.binder.objects;
         let relation = objects.relations.get(objects.row_types.get(&typ)?)?;
         let live = relation.columns().iter().filter(|c| !c.dropped);

@@ -15,10 +15,10 @@ type Item = (FromItem, Vec<NsItem>);
 
 impl Scope<'_> {
     /// Binds FROM; afterwards the namespace holds what it makes visible.
-    pub(super) fn from_clause(&self, items: &[TableRef]) -> Result<Vec<FromItem>> {
+    pub(super) fn range_clause(&self, items: &[TableRef]) -> Result<Vec<FromItem>> {
         let mut list = Vec::with_capacity(items.len());
         for item in items {
-            let (node, names) = self.from_item(item)?;
+            let (node, names) = self.range_item(item)?;
             Scope::check_conflicts(&self.namespace.borrow(), &names)?;
             let mut namespace = self.namespace.borrow_mut();
             namespace.extend(names.into_iter().map(|n| NsItem { lateral_only: true, lateral_ok: true, ..n }));
@@ -31,15 +31,16 @@ impl Scope<'_> {
         Ok(list)
     }
 
-    fn from_item(&self, item: &TableRef) -> Result<Item> {
+    fn range_item(&self, item: &TableRef) -> Result<Item> {
         self.check_size()?;
         match item {
             TableRef::Relation { relation, alias } => self.relation_item(relation, alias.as_ref()),
-            TableRef::Subquery { query, alias, lateral, pos } => {
-                self.subquery_item(query, alias.as_ref(), *lateral, *pos)
+            TableRef::Subquery { query, alias, lateral, .. } => {
+                self.subquery_item(query, alias.as_ref(), *lateral)
             }
-            TableRef::Function { functions, rows_from, ordinality, alias, columns, lateral, pos } => self
-                .function_item(functions, *rows_from, *ordinality, alias.as_ref(), columns, *lateral, *pos),
+            TableRef::Function { functions, rows_from, ordinality, alias, columns, .. } => {
+                self.function_item(functions, *rows_from, *ordinality, alias.as_ref(), columns)
+            }
             TableRef::Join { .. } => self.join_item(item),
         }
     }
@@ -70,7 +71,7 @@ impl Scope<'_> {
 
     /// A name that only fails because the WITH query of that name comes later gets PostgreSQL's hint.
     fn forward_reference(&self, error: SqlError, name: &ast::RangeVar) -> SqlError {
-        if name.schema.is_none() && self.binder.later_ctes.borrow().iter().any(|n| *n == name.name) {
+        if name.schema.is_none() && self.binder.later_ctes.borrow().contains(&name.name) {
             let text = &name.name;
             return error
                 .detail(format!(
@@ -94,7 +95,7 @@ impl Scope<'_> {
                 })
             }
             Found::User(Relation::View(view)) => self.view_entry(view, position),
-            Found::User(Relation::Sequence(sequence)) => self.sequence_entry(sequence, position),
+            Found::User(Relation::Sequence(sequence)) => self.sequence_entry(sequence),
             Found::User(Relation::Index(index)) => {
                 let message = format!("cannot open relation \"{}\"", index.name);
                 Err(SqlError::new(SqlState::WRONG_OBJECT_TYPE, message)
@@ -133,7 +134,12 @@ impl Scope<'_> {
         let source = match relation.definition {
             None => Source::System(relation.oid),
             Some(definition) => {
-                let mut query = self.binder.expand_view(relation.oid, relation.name, definition, position)?;
+                let mut query = self.binder.expand_view(
+                    relation.oid,
+                    relation.name,
+                    &super::inline::expand_pairs(definition),
+                    position,
+                )?;
                 for (i, column) in query.columns.iter_mut().enumerate() {
                     column.origin = Some((relation.oid, i as i16 + 1));
                 }
@@ -144,7 +150,7 @@ impl Scope<'_> {
     }
 
     /// A sequence as a relation of one row.
-    fn sequence_entry(&self, sequence: &Arc<Sequence>, _position: u32) -> Result<RangeEntry> {
+    fn sequence_entry(&self, sequence: &Arc<Sequence>) -> Result<RangeEntry> {
         self.binder.reads(sequence.oid);
         let column = |name: &str, typ: Oid| EntryColumn { name: name.into(), typ: SqlType::plain(typ) };
         Ok(RangeEntry {
@@ -159,13 +165,7 @@ impl Scope<'_> {
         })
     }
 
-    fn subquery_item(
-        &self,
-        query: &ast::Query,
-        alias: Option<&Alias>,
-        lateral: bool,
-        position: u32,
-    ) -> Result<Item> {
+    fn subquery_item(&self, query: &ast::Query, alias: Option<&Alias>, lateral: bool) -> Result<Item> {
         let before = self.lateral.replace(lateral);
         let bound = self.within(Clause::FromSubquery, || self.binder.query(query, Some(self), true));
         self.lateral.set(before);
@@ -181,7 +181,6 @@ impl Scope<'_> {
         self.single(entry, None, alias)
     }
 
-    #[allow(clippy::too_many_arguments)] // one per clause of the grammar
     fn function_item(
         &self,
         functions: &[(ast::Expr, Vec<ColumnDef>)],
@@ -189,10 +188,7 @@ impl Scope<'_> {
         ordinality: bool,
         alias: Option<&Alias>,
         definitions: &[ColumnDef],
-        lateral: bool,
-        position: u32,
     ) -> Result<Item> {
-        let _ = lateral;
         if rows_from && !definitions.is_empty() {
             let message = if functions.len() > 1 {
                 "ROWS FROM() with multiple functions cannot have a column definition list"
@@ -322,9 +318,9 @@ impl Scope<'_> {
 
     fn join_item(&self, item: &TableRef) -> Result<Item> {
         let TableRef::Join { kind, natural, left, right, on, using, using_alias, alias, pos } = item else {
-            return self.from_item(item);
+            return self.range_item(item);
         };
-        let (left_node, left_names) = self.from_item(left)?;
+        let (left_node, left_names) = self.range_item(left)?;
         // The left side is visible to LATERAL items on the right.
         let before = self.namespace.borrow().clone();
         let lateral_ok = matches!(kind, JoinKind::Inner | JoinKind::Left | JoinKind::Cross);
@@ -336,7 +332,7 @@ impl Scope<'_> {
                 ..n
             }));
         }
-        let right_item = self.from_item(right);
+        let right_item = self.range_item(right);
         self.namespace.replace(before);
         let (right_node, right_names) = right_item?;
         Scope::check_conflicts(&left_names, &right_names)?;

@@ -84,6 +84,11 @@ impl Scope<'_> {
             let message = "cannot pass more than 100 arguments to a function";
             return Err(SqlError::new(SqlState::TOO_MANY_ARGUMENTS, message).at(position));
         }
+        if schema == Some("information_schema")
+            && let Some(body) = self.inline(name, &args)?
+        {
+            return Ok(body);
+        }
         let types: Vec<SqlType> = args.iter().map(Expr::typ).collect();
         let names: Vec<Option<&str>> = if call.arg_names.iter().any(Option::is_some) {
             call.arg_names.iter().map(|n| n.as_ref().map(|(n, _)| n.as_str())).collect()

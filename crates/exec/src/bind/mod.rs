@@ -10,6 +10,7 @@ mod expr;
 mod from;
 mod func;
 mod group;
+mod inline;
 mod names;
 pub mod overload;
 mod params;

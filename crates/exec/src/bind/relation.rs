@@ -11,8 +11,6 @@ use std::sync::LazyLock;
 /// A relation of pg_catalog or information_schema.
 #[derive(Debug)]
 pub struct SystemRelation {
-    /// Schema name.
-    pub schema: &'static str,
     /// Name.
     pub name: &'static str,
     /// OID.
@@ -28,6 +26,7 @@ pub struct SystemRelation {
 /// All system relations.
 pub struct SystemRelations {
     by_oid: FxHashMap<Oid, SystemRelation>,
+    by_row_type: FxHashMap<Oid, Oid>,
     by_name: FxHashMap<(&'static str, &'static str), Oid>,
 }
 
@@ -58,7 +57,6 @@ pub static SYSTEM: LazyLock<SystemRelations> = LazyLock::new(|| {
     for row in &t.rows {
         let id = number(row, oid);
         let relation = by_oid.entry(id).or_insert_with(|| SystemRelation {
-            schema: text(row, schema),
             name: text(row, name),
             oid: id,
             row_type: number(row, row_type),
@@ -73,13 +71,19 @@ pub static SYSTEM: LazyLock<SystemRelations> = LazyLock::new(|| {
         relation.columns.push((text(row, att).to_owned(), typ));
         by_name.insert((text(row, schema), text(row, name)), id);
     }
-    SystemRelations { by_oid, by_name }
+    let by_row_type = by_oid.values().map(|r| (r.row_type, r.oid)).collect();
+    SystemRelations { by_oid, by_row_type, by_name }
 });
 
 impl SystemRelations {
     /// By schema and name.
     pub fn named(&self, schema: &str, name: &str) -> Option<&SystemRelation> {
         self.by_name.get(&(schema, name)).and_then(|oid| self.by_oid.get(oid))
+    }
+
+    /// By row type.
+    pub fn by_row_type(&self, typ: Oid) -> Option<&SystemRelation> {
+        self.by_row_type.get(&typ).and_then(|oid| self.by_oid.get(oid))
     }
 
     /// By OID.

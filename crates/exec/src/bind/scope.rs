@@ -149,6 +149,10 @@ pub(crate) struct Scope<'p> {
     pub(crate) aggregate_calls: RefCell<Vec<u32>>,
     /// Subqueries use aggregates or grouping columns of this level.
     pub(crate) used_below: Cell<bool>,
+    /// FROM holds a reference of a recursive WITH query to itself.
+    pub(crate) self_reference: Cell<bool>,
+    /// Arguments of the function whose body is being bound in place of its call.
+    pub(crate) arguments: RefCell<Option<Vec<Expr>>>,
     pub(crate) windows: RefCell<Vec<WindowCall>>,
     /// Positions of the window calls.
     pub(crate) window_calls: RefCell<Vec<u32>>,
@@ -177,6 +181,8 @@ impl<'p> Scope<'p> {
             aggregates: RefCell::default(),
             aggregate_calls: RefCell::default(),
             used_below: Cell::new(false),
+            self_reference: Cell::new(false),
+            arguments: RefCell::default(),
             windows: RefCell::default(),
             window_calls: RefCell::default(),
             named_windows: RefCell::default(),

@@ -58,7 +58,7 @@ impl Binder<'_> {
             let message = "SELECT ... INTO is not allowed here";
             return Err(SqlError::new(SqlState::SYNTAX_ERROR, message).at(into.pos));
         }
-        let from = scope.from_clause(&select.from)?;
+        let from = scope.range_clause(&select.from)?;
         scope.check_windows(&select.windows)?;
         let mut targets = scope.targets(&select.targets, Clause::Target)?;
         let filter = match &select.filter {
@@ -107,6 +107,12 @@ impl Binder<'_> {
             visible,
             distinct,
         };
+        if scope.self_reference.get()
+            && let Some(at) = scope.aggregate_calls.borrow().first()
+        {
+            let message = "aggregate functions are not allowed in a recursive query's recursive term";
+            return Err(SqlError::new(SqlState::INVALID_RECURSION, message).at(*at));
+        }
         if scope.used_below.get() {
             super::group::split(&mut body);
         }

@@ -95,7 +95,8 @@ impl Binder<'_> {
             self.coerce_column(scope, &mut left, place, typ, context, positions[0])?;
             self.coerce_column(scope, &mut right, place, typ, context, positions[1])?;
             if !(op == SetOp::Union && all) {
-                scope.equality(typ, positions[1])?;
+                let chosen = usize::from(typ.oid != l.oid);
+                scope.equality(typ, positions.get(chosen).copied().unwrap_or(0))?;
             }
             let name = left.columns.get(place).map_or_else(String::new, |c| c.name.clone());
             columns.push(QueryColumn { name, typ, origin: None });

@@ -548,6 +548,7 @@ pub struct Explain {
 /// A statement.
 #[derive(Clone, Debug)]
 #[allow(missing_docs)]
+#[allow(clippy::large_enum_variant)] // one per statement
 pub enum Ast {
     Dml(Dml),
     Explain(Explain),

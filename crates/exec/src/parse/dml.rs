@@ -152,13 +152,8 @@ impl Parser<'_> {
     /// `name [*] [[AS] alias]` of UPDATE and DELETE; SET is no alias.
     fn target_relation(&mut self) -> Result<(RangeVar, Option<Alias>)> {
         let relation = self.relation_expr()?;
-        let name = if self.take("as") {
-            Some(self.col_id()?)
-        } else if self.is_col_id(0) && !self.is("set") {
-            Some(self.col_id()?)
-        } else {
-            None
-        };
+        let aliased = self.take("as") || (self.is_col_id(0) && !self.is("set"));
+        let name = if aliased { Some(self.col_id()?) } else { None };
         Ok((relation, name.map(|name| Alias { name, columns: Vec::new() })))
     }
 

@@ -709,11 +709,11 @@ impl Parser<'_> {
             SqlValue::CurrentTime
             | SqlValue::CurrentTimestamp
             | SqlValue::LocalTime
-            | SqlValue::LocalTimestamp => {
-                if self.take_punct("(") {
-                    precision = self.integer()?;
-                    self.expect_punct(")")?;
-                }
+            | SqlValue::LocalTimestamp
+                if self.take_punct("(") =>
+            {
+                precision = self.integer()?;
+                self.expect_punct(")")?;
             }
             SqlValue::CurrentSchema if self.is_punct("(") => {
                 return self.call(vec!["current_schema".into()], pos);

@@ -412,13 +412,10 @@ impl Parser<'_> {
 
     /// `[AS] name [(columns)]`, or nothing.
     pub(super) fn alias(&mut self) -> Result<Option<Alias>> {
-        let name = if self.take("as") {
-            self.col_id()?
-        } else if self.is_col_id(0) {
-            self.col_id()?
-        } else {
+        if !self.take("as") && !self.is_col_id(0) {
             return Ok(None);
-        };
+        }
+        let name = self.col_id()?;
         let columns = if self.is_punct("(") { self.parens(Self::col_id)? } else { Vec::new() };
         Ok(Some(Alias { name, columns }))
     }
@@ -564,8 +561,9 @@ impl Parser<'_> {
         if alias.is_none() {
             let what = if matches!(query.body, QueryBody::Values(_)) { "VALUES" } else { "subquery" };
             let example = if what == "VALUES" { "VALUES" } else { "SELECT" };
-            let at = if lateral { pos + 8 } else { pos };
-            let at = query.pos.saturating_sub(1).max(at.min(query.pos));
+            // The opening parenthesis.
+            let at =
+                if lateral { self.tokens.iter().find(|t| t.pos > pos).map_or(pos, |t| t.pos) } else { pos };
             return Err(syntax(&format!("{what} in FROM must have an alias"), at)
                 .hint(format!("For example, FROM ({example} ...) [AS] foo.")));
         }
