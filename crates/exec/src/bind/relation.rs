@@ -11,6 +11,8 @@ use std::sync::LazyLock;
 /// A relation of pg_catalog or information_schema.
 #[derive(Debug)]
 pub struct SystemRelation {
+    /// Schema name.
+    pub schema: &'static str,
     /// Name.
     pub name: &'static str,
     /// OID.
@@ -57,6 +59,7 @@ pub static SYSTEM: LazyLock<SystemRelations> = LazyLock::new(|| {
     for row in &t.rows {
         let id = number(row, oid);
         let relation = by_oid.entry(id).or_insert_with(|| SystemRelation {
+            schema: text(row, schema),
             name: text(row, name),
             oid: id,
             row_type: number(row, row_type),
