@@ -1,8 +1,10 @@
 //! Configuration: flag, environment variable, file, default, in this order of precedence.
 
 use clap::Parser;
+use exec::engine::EngineOptions;
 use serde::Deserialize;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// A PostgreSQL-compatible SQL server.
 #[derive(Parser, Debug)]
@@ -24,6 +26,18 @@ struct Flags {
     #[arg(long, env = "PGFUSION_MAX_CONNECTIONS", value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     max_connections: Option<u32>,
 
+    /// Write a checkpoint when recent commits take so much memory: a number with kB, MB or GB [default: 64MB]
+    #[arg(long, env = "PGFUSION_CHECKPOINT_SIZE", value_name = "SIZE")]
+    checkpoint_size: Option<String>,
+
+    /// Write a checkpoint at the latest after so long: a number with s, min or h [default: 5min]
+    #[arg(long, env = "PGFUSION_CHECKPOINT_TIMEOUT", value_name = "TIME")]
+    checkpoint_timeout: Option<String>,
+
+    /// Whether commits wait until the device has them; off risks all data in a crash of the machine [default: on]
+    #[arg(long, env = "PGFUSION_FSYNC", value_name = "on|off")]
+    fsync: Option<String>,
+
     /// What is logged to standard error: error, warn, info, debug, trace or off, also per crate (warn,exec=debug) [default: warn]
     #[arg(long, env = "PGFUSION_LOG", value_name = "LEVEL")]
     log: Option<String>,
@@ -36,7 +50,18 @@ struct File {
     listen: Option<String>,
     data_dir: Option<PathBuf>,
     max_connections: Option<u32>,
+    checkpoint_size: Option<String>,
+    checkpoint_timeout: Option<String>,
+    fsync: Option<Switch>,
     log: Option<String>,
+}
+
+/// A boolean of the file: `true` as well as `"on"`.
+#[derive(Deserialize, Debug)]
+#[serde(untagged)]
+enum Switch {
+    Bool(bool),
+    Word(String),
 }
 
 /// The settings in force.
@@ -44,10 +69,8 @@ struct File {
 pub(crate) struct Config {
     /// `HOST:PORT`
     pub(crate) listen: String,
-    /// Directory of the data.
-    pub(crate) data_dir: PathBuf,
-    /// Most sessions at once.
-    pub(crate) max_connections: u32,
+    /// What the engine is opened with.
+    pub(crate) engine: EngineOptions,
     /// Filter of the log.
     pub(crate) log: String,
 }
@@ -71,19 +94,53 @@ impl Config {
 }
 
 fn resolve(flags: Flags, file: File) -> Result<Config, String> {
-    let config = Config {
-        listen: flags.listen.or(file.listen).unwrap_or_else(|| "127.0.0.1:5432".into()),
-        data_dir: flags.data_dir.or(file.data_dir).unwrap_or_else(|| "./pgfusion-data".into()),
-        max_connections: flags.max_connections.or(file.max_connections).unwrap_or(200),
-        log: flags.log.or(file.log).unwrap_or_else(|| "warn".into()),
+    let mut engine =
+        EngineOptions::new(flags.data_dir.or(file.data_dir).unwrap_or_else(|| "./pgfusion-data".into()));
+    if let Some(number) = flags.max_connections.or(file.max_connections) {
+        if !(1..=100_000).contains(&number) {
+            return Err(format!("max_connections must be from 1 to 100000, not {number}"));
+        }
+        engine.max_connections = number;
+    }
+    if let Some(size) = flags.checkpoint_size.or(file.checkpoint_size) {
+        let units = [("B", 1), ("kB", 1 << 10), ("MB", 1 << 20), ("GB", 1 << 30)];
+        let bytes = quantity(&size, &units).filter(|bytes| *bytes >= 1 << 20);
+        engine.checkpoint_bytes = bytes
+            .and_then(|bytes| bytes.try_into().ok())
+            .ok_or_else(|| format!("checkpoint_size must be a size of at least 1MB, not \"{size}\""))?;
+    }
+    if let Some(time) = flags.checkpoint_timeout.or(file.checkpoint_timeout) {
+        let units = [("s", 1), ("min", 60), ("h", 3600)];
+        let seconds = quantity(&time, &units).filter(|seconds| (1..=86_400).contains(seconds));
+        engine.checkpoint_interval = seconds
+            .map(Duration::from_secs)
+            .ok_or_else(|| format!("checkpoint_timeout must be a time from 1s to 24h, not \"{time}\""))?;
+    }
+    let fsync = match (flags.fsync, file.fsync) {
+        (Some(word), _) | (None, Some(Switch::Word(word))) => match word.as_str() {
+            "on" | "true" => Some(true),
+            "off" | "false" => Some(false),
+            _ => return Err(format!("fsync must be on or off, not \"{word}\"")),
+        },
+        (None, Some(Switch::Bool(value))) => Some(value),
+        (None, None) => None,
     };
-    if !(1..=100_000).contains(&config.max_connections) {
-        return Err(format!("max_connections must be from 1 to 100000, not {}", config.max_connections));
+    engine.fsync = fsync.unwrap_or(engine.fsync);
+    let log = flags.log.or(file.log).unwrap_or_else(|| "warn".into());
+    if let Err(error) = tracing_subscriber::EnvFilter::try_new(&log) {
+        return Err(format!("\"{log}\" is no log level: {error}"));
     }
-    if let Err(error) = tracing_subscriber::EnvFilter::try_new(&config.log) {
-        return Err(format!("\"{}\" is no log level: {error}", config.log));
-    }
-    Ok(config)
+    let listen = flags.listen.or(file.listen).unwrap_or_else(|| "127.0.0.1:5432".into());
+    Ok(Config { listen, engine, log })
+}
+
+/// A number with its unit, as in PostgreSQL's settings. A unit is required.
+fn quantity(text: &str, units: &[(&str, u64)]) -> Option<u64> {
+    let text = text.trim();
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, unit) = text.split_at(digits);
+    let (_, factor) = units.iter().find(|(name, _)| *name == unit.trim_start())?;
+    number.parse::<u64>().ok()?.checked_mul(*factor)
 }
 
 #[cfg(test)]
@@ -93,10 +150,12 @@ mod tests {
     #[test]
     fn flags_come_before_the_file_and_the_file_before_the_defaults() {
         let flags = Flags::try_parse_from(["pgfusion", "--listen", "[::1]:0"]).expect("valid");
-        let file = toml::from_str("listen = \"x:1\"\nmax_connections = 7").expect("valid");
+        let file = "listen = \"x:1\"\nmax_connections = 7\nfsync = false\ncheckpoint_size = \"2GB\"";
+        let file = toml::from_str(file).expect("valid");
         let config = resolve(flags, file).expect("valid");
-        assert_eq!((config.listen.as_str(), config.max_connections), ("[::1]:0", 7));
-        assert_eq!(config.data_dir, PathBuf::from("./pgfusion-data"));
+        assert_eq!((config.listen.as_str(), config.engine.max_connections), ("[::1]:0", 7));
+        assert_eq!((config.engine.fsync, config.engine.checkpoint_bytes), (false, 2 << 30));
+        assert_eq!(config.engine.data_dir, PathBuf::from("./pgfusion-data"));
     }
 
     #[test]
@@ -104,6 +163,10 @@ mod tests {
         assert!(toml::from_str::<File>("lisen = \"x:1\"").is_err());
         let flags = || Flags::try_parse_from(["pgfusion"]).expect("valid");
         assert!(resolve(flags(), File { max_connections: Some(0), ..File::default() }).is_err());
+        let size = |text: &str| File { checkpoint_size: Some(text.into()), ..File::default() };
+        for wrong in ["64", "MB", "1kB", "99999999999999999999MB", "-1MB"] {
+            assert!(resolve(flags(), size(wrong)).is_err(), "{wrong}");
+        }
         assert!(resolve(flags(), File { log: Some("a=b=c".into()), ..File::default() }).is_err());
     }
 }

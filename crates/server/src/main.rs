@@ -11,7 +11,7 @@ mod session;
 mod socket;
 
 use config::Config;
-use exec::engine::{Engine, EngineOptions};
+use exec::engine::Engine;
 use listener::Listener;
 use registry::Registry;
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -42,25 +42,18 @@ fn run() -> Result<(), String> {
     let mut signals =
         Signals::new([SIGINT, SIGTERM]).map_err(|e| format!("could not handle signals: {e}"))?;
     let listener = Listener::bind(&config.listen)?;
-    let options = EngineOptions {
-        max_connections: config.max_connections,
-        ..EngineOptions::new(config.data_dir.clone())
-    };
-    let engine = Engine::open(options).map_err(|error| {
+    let data_dir = config.engine.data_dir.display().to_string();
+    let registry = Registry::new(config.engine.max_connections);
+    let engine = Engine::open(config.engine).map_err(|error| {
         let detail = error.fields().detail.as_ref().map(|d| format!("\n{d}")).unwrap_or_default();
-        format!(
-            "could not open the data directory \"{}\": {}{detail}",
-            config.data_dir.display(),
-            error.message()
-        )
+        format!("could not open the data directory \"{data_dir}\": {}{detail}", error.message())
     })?;
-    let registry = Registry::new(config.max_connections);
     let address = listener.address();
     let accepting = listener.start(engine.clone(), registry.clone())?;
 
     let mut stdout = std::io::stdout();
     // Whoever started the server may have closed the pipe; that is no reason to stop.
-    let _ = writeln!(stdout, "pgfusion ready on {address}, data in {}", config.data_dir.display());
+    let _ = writeln!(stdout, "pgfusion ready on {address}, data in {data_dir}");
     let _ = stdout.flush();
 
     let signal = signals.forever().next();
