@@ -315,6 +315,57 @@ impl Fixture {
         self.store.checkpoint().expect("checkpoint");
     }
 
+    /// What the store alone takes.
+    pub fn raw(&self) {
+        let Source::Table(w) = self.table("w") else { panic!("no table") };
+        let layout = super::access::row_layout(&w).expect("layout");
+        let relation = RelationId(w.relation);
+        let measure = |name: &str, count: u32, f: &mut dyn FnMut(u32)| {
+            let busy = cpu_nanos();
+            (0..count).for_each(&mut *f);
+            println!("{:10.4} us  {name}", (cpu_nanos() - busy) as f64 / 1e3 / f64::from(count));
+        };
+        measure("view", 100_000, &mut |_| drop(std::hint::black_box(self.store.view())));
+        let view = self.store.view();
+        let mut total = 0;
+        measure("get", 100_000, &mut |i| {
+            let mut key = vec![1u8];
+            key.extend_from_slice(&((i as i32 * 37 % 100_000) ^ i32::MIN).to_be_bytes());
+            total += view.get(relation, &key, |row| row.len()).expect("get").unwrap_or(0);
+        });
+        measure("scan of 100000", 10, &mut |_| {
+            let mut scan = view
+                .scan(
+                    relation,
+                    std::ops::Bound::Unbounded,
+                    std::ops::Bound::Unbounded,
+                    storage::Direction::Forward,
+                )
+                .expect("scan");
+            while let Some((_, row)) = scan.next().expect("next") {
+                total += row.len();
+            }
+        });
+        for columns in [1, 24] {
+            measure(&format!("scan of 100000, decoding {columns} columns"), 10, &mut |_| {
+                let mut scan = view
+                    .scan(
+                        relation,
+                        std::ops::Bound::Unbounded,
+                        std::ops::Bound::Unbounded,
+                        storage::Direction::Forward,
+                    )
+                    .expect("scan");
+                while let Some((_, row)) = scan.next().expect("next") {
+                    let mut slots = [Datum::Null; 24];
+                    layout.decode(row, &[], &mut slots[..columns]).expect("row");
+                    total += slots.iter().filter(|s| s.is_null()).count();
+                }
+            });
+        }
+        assert!(total > 0);
+    }
+
     /// Microseconds of one execution of a plan whose parameter walks.
     pub fn time(&self, plan: &Plan, types: &[SqlType]) -> f64 {
         let env = Env(Arc::clone(&self.objects));
@@ -322,6 +373,7 @@ impl Fixture {
         let mut runs = 0u32;
         let mut sink = 0usize;
         let start = std::time::Instant::now();
+        let busy = cpu_nanos();
         while runs < 10 || start.elapsed().as_millis() < 400 {
             let params = [Datum::Int(i64::from(runs * 37 % 900))];
             let view = self.store.view();
@@ -336,7 +388,7 @@ impl Fixture {
             runs += 1;
         }
         assert!(sink > 0 || types.is_empty() || sink == 0);
-        start.elapsed().as_secs_f64() * 1e6 / f64::from(runs)
+        (cpu_nanos() - busy) as f64 / 1e3 / f64::from(runs)
     }
 
     pub fn table(&self, name: &str) -> Source {
@@ -427,6 +479,12 @@ impl Fixture {
         let types: Vec<SqlType> = query.columns.iter().map(|c| c.typ).collect();
         self.rows(&self.plan(query), &types, &[]).expect("rows")
     }
+}
+
+/// Time that this thread has run, whatever else the machine does.
+fn cpu_nanos() -> u64 {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    text.split(' ').next().and_then(|n| n.parse().ok()).unwrap_or(0)
 }
 
 pub(crate) fn entry(alias: &str, source: Source) -> RangeEntry {

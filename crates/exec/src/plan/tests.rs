@@ -391,6 +391,7 @@ fn speed() {
         ("select count(*) from w a join w b on a.c0 = b.c1", 100_000.0),
         ("select c0 from w order by c22 limit 10", 100_000.0),
     ];
+    f.raw();
     for (text, rows) in queries {
         let Ok((query, types)) = f.bind(text) else {
             println!("{text}: does not bind");
