@@ -91,6 +91,8 @@ relations! {
     SYSTEM_COLUMNS "system_columns.tsv"
     /// System views with their queries
     SYSTEM_VIEWS "system_views.tsv"
+    /// Constraints of the system relations
+    SYSTEM_CONSTRAINTS "system_constraints.tsv"
     /// Indexes of the system relations
     SYSTEM_INDEXES "system_indexes.tsv"
     /// Comments on built-in types and so on

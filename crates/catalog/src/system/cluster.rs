@@ -98,7 +98,7 @@ pub fn pg_extension(
     out: &mut Emitter<'_, '_>,
 ) -> Result<()> {
     out.row(relation, |r| {
-        r.oid(Oid(13562))
+        r.oid(Oid(13559))
             .text("plpgsql")
             .oid(Oid::POSTGRES_ROLE)
             .oid(Oid::PG_CATALOG)

@@ -1,7 +1,9 @@
 //! pg_constraint, pg_trigger.
 
+use super::class::{number, text};
 use super::{Emitter, SystemContext, SystemRelation};
 use crate::object::{Constraint, ConstraintKind, ForeignKeyAction};
+use crate::pg::SYSTEM_CONSTRAINTS;
 use crate::{Oid, Result};
 
 fn action(action: &ForeignKeyAction) -> u8 {
@@ -24,6 +26,7 @@ pub fn pg_constraint(
     relation: &SystemRelation,
     out: &mut Emitter<'_, '_>,
 ) -> Result<()> {
+    system(cx, relation, out)?;
     if let Some(only) = cx.only {
         return match cx.objects.constraints.get(&only) {
             Some(constraint) => write(relation, constraint, out),
@@ -32,6 +35,25 @@ pub fn pg_constraint(
     }
     for constraint in cx.objects.constraints.values() {
         write(relation, constraint, out)?;
+    }
+    Ok(())
+}
+
+/// The keys of the system's own relations.
+fn system(cx: &SystemContext<'_>, relation: &SystemRelation, out: &mut Emitter<'_, '_>) -> Result<()> {
+    let t = &*SYSTEM_CONSTRAINTS;
+    let c = |name| t.column(name);
+    let (id, name, kind, on, index, key) =
+        (c("oid"), c("conname"), c("contype"), c("conrelid"), c("conindid"), c("conkey"));
+    for row in t.rows.iter().filter(|row| cx.only.is_none_or(|only| only == number(row, id))) {
+        out.row(relation, |r| {
+            r.oid(number(row, id)).text(text(row, name)).oid(Oid::PG_CATALOG);
+            r.char(text(row, kind).bytes().next().unwrap_or(b'u')).bool(false).bool(false).bool(true);
+            r.oid(number(row, on)).oid(Oid::INVALID).oid(number(row, index)).oid(Oid::INVALID);
+            r.oid(Oid::INVALID).char(b' ').char(b' ').char(b' ').bool(true).int(0).bool(true);
+            r.input(text(row, key))?.nulls(7);
+            Ok(())
+        })?;
     }
     Ok(())
 }

@@ -99,8 +99,8 @@ impl Environment for TestSession {
     fn search_path(&self, implicit: bool) -> Vec<Oid> {
         if implicit { vec![Oid::PG_CATALOG, Oid::PUBLIC] } else { vec![Oid::PUBLIC] }
     }
-    fn setting(&self, _: &str) -> Option<String> {
-        None
+    fn setting(&self, name: &str) -> Option<String> {
+        crate::settings::Settings::default().show(name)
     }
     fn set_setting(&self, _: &str, value: &str, _: bool) -> Result<String> {
         Ok(value.into())
@@ -432,4 +432,88 @@ fn views_print_as_postgresql_prints_them() {
          view v3 depends on table u\nview v4 depends on table u | \
          Use DROP ... CASCADE to drop the dependent objects too."
     );
+}
+
+impl TestSession {
+    /// A query's rows as psql prints them unaligned, columns joined by `|`.
+    fn query(&self, sql: &str) -> Result<Vec<String>> {
+        use crate::bind::{BindContext, bind_text};
+        struct NoDml;
+        impl crate::plan::dml::DmlPlanner for NoDml {
+            fn plan(
+                &self,
+                _: &crate::bound::Dml,
+                _: &mut crate::plan::select::Planner<'_>,
+                _: u32,
+                _: Option<&crate::plan::scope::Scope<'_>>,
+            ) -> Result<Arc<dyn crate::plan::dml::DmlPlan>> {
+                Err(SqlError::unsupported("DML here"))
+            }
+        }
+        let style = Style::default();
+        let bound = bind_text(sql, 0, &BindContext::plain(self, &style))?;
+        let crate::bound::Statement::Query(query) = &bound.statement else { panic!("not a query: {sql}") };
+        let objects = self.objects();
+        let cx = crate::plan::PlanContext {
+            objects: &objects,
+            store: &self.store,
+            env: self,
+            relational: None,
+            dml: &NoDml,
+        };
+        let plan = crate::plan::plan_query(query, &cx)?;
+        let view = self.transaction.lock().latest_view();
+        let statement =
+            crate::row::context::StatementContext::new(&[], &view, &style, self, &objects, plan.cache_slots);
+        let arena = catalog::Arena::new();
+        let mut rows = Vec::new();
+        let _ = crate::row::run(&plan.root, &statement.root(&arena), &mut |_, row| {
+            let mut line = Vec::new();
+            for (i, (value, column)) in row.iter().zip(&query.columns).enumerate() {
+                if i > 0 {
+                    line.push(b'|');
+                }
+                match value {
+                    catalog::Datum::Null => line.extend_from_slice(b"NULL"),
+                    value => {
+                        // regclass and its like print names, which the session knows.
+                        let cx = statement.root(&arena).eval;
+                        if crate::functions::reg::is_reg_type(column.typ.oid) {
+                            crate::functions::reg::output(&cx, column.typ.oid, *value, &mut line);
+                        } else {
+                            (crate::functions::typ(column.typ)?.output)(*value, &style, &mut line);
+                        }
+                    }
+                }
+            }
+            rows.push(String::from_utf8_lossy(&line).into_owned());
+            Ok(std::ops::ControlFlow::Continue(()))
+        })?;
+        Ok(rows)
+    }
+}
+
+/// OIDs of users' objects differ from store to store.
+fn mask_oids(line: &str) -> String {
+    regex::Regex::new(r"\b16[3-9]\d\d\b").expect("a pattern").replace_all(line, "OID").into_owned()
+}
+
+/// The queries that psql 15 sends for its backslash commands, with the answers that PostgreSQL gives for `testdata/psql_schema.sql`.
+#[test]
+fn psqls_own_queries_answer_as_postgresql_does() {
+    let s = TestSession::new();
+    s.ok(include_str!("testdata/psql_schema.sql"));
+    let mut expected = include_str!("testdata/psql.out").split("\n~~\n");
+    let mut wrong = Vec::new();
+    for query in include_str!("testdata/psql.sql").split("\n~~\n") {
+        let wanted = expected.next().unwrap_or_default().trim_end_matches('\n');
+        let ours = match s.query(query) {
+            Ok(rows) => rows.iter().map(|row| mask_oids(row)).collect::<Vec<_>>().join("\n"),
+            Err(error) => format!("{error} {:?}", error.fields().position),
+        };
+        if ours != wanted {
+            wrong.push(format!("{query}\n--- ours\n{ours}\n--- PostgreSQL's\n{wanted}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{} wrong\n{}", wrong.len(), wrong.join("\n\n"));
 }

@@ -4,7 +4,9 @@
 use super::string::quote_ident;
 use super::{Entry, EvalContext, Implementation, reg, scalar, text};
 use catalog::object::{Constraint, ConstraintKind, ForeignKeyAction, Index, IndexKey};
-use catalog::pg::{LOOKUP, PG_DESCRIPTION, Proc, ProcKind, SYSTEM_INDEXES, SYSTEM_VIEWS, Tsv};
+use catalog::pg::{
+    LOOKUP, PG_DESCRIPTION, Proc, ProcKind, SYSTEM_CONSTRAINTS, SYSTEM_INDEXES, SYSTEM_VIEWS, Tsv,
+};
 use catalog::types::oid;
 use catalog::{Datum, Oid, Relation, Result, SqlError, SqlState};
 
@@ -149,8 +151,11 @@ fn index_by_oid<'a>(cx: &EvalContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> 
         }
         return Ok(text(cx, &index_definition(cx, index, pretty)));
     }
+    // pg_catalog is on every search path, so pretty-printing leaves it out.
     let system = captured(&SYSTEM_INDEXES, "indexrelid", &wanted.to_string(), "def");
-    Ok(system.map_or(Datum::Null, |d| text(cx, d)))
+    Ok(system.map_or(Datum::Null, |d| {
+        if pretty { text(cx, &d.replacen(" ON pg_catalog.", " ON ", 1)) } else { text(cx, d) }
+    }))
 }
 
 /// The text of a constraint (`pg_get_constraintdef_worker`).
@@ -231,7 +236,11 @@ fn constraint_definition(cx: &EvalContext<'_>, constraint: &Constraint, pretty: 
 fn constraint_by_oid<'a>(cx: &EvalContext<'a>, a: &[Datum<'a>]) -> Result<Datum<'a>> {
     let pretty = a.get(1).is_some_and(|d| d.as_bool());
     let objects = cx.env.objects();
-    let found = objects.constraints.get(&as_oid(a[0]));
+    let wanted = as_oid(a[0]);
+    if let Some(def) = captured(&SYSTEM_CONSTRAINTS, "oid", &wanted.to_string(), "def") {
+        return Ok(text(cx, def));
+    }
+    let found = objects.constraints.get(&wanted);
     Ok(found.map_or(Datum::Null, |c| text(cx, &constraint_definition(cx, c, pretty))))
 }
 

@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 use std::sync::LazyLock;
 
 /// Whether text input and output of the type need the catalog.
-pub(super) fn is_reg_type(typ: Oid) -> bool {
+pub(crate) fn is_reg_type(typ: Oid) -> bool {
     matches!(
         typ,
         oid::REGCLASS
@@ -407,7 +407,7 @@ fn collation_by_name(text: &str) -> Result<Oid> {
 }
 
 /// Appends the name of an object, qualified where it would not be found without, or its number if there is none.
-pub(super) fn output(cx: &EvalContext<'_>, typ: Oid, value: Datum<'_>, out: &mut Vec<u8>) {
+pub(crate) fn output(cx: &EvalContext<'_>, typ: Oid, value: Datum<'_>, out: &mut Vec<u8>) {
     let object = Oid(value.as_int() as u32);
     if !object.is_valid() {
         out.push(b'-');
