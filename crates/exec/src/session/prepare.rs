@@ -350,7 +350,15 @@ impl Session {
 
     fn cached(&mut self, text: &str, kinds: &[u8], types: &[Oid]) -> Option<Found> {
         let settings = self.meaning();
-        self.engine.cache.get(&Key { text, kinds, types, database: self.state.database, settings })
+        let found = self.engine.cache.get(&Key { text, kinds, types, database: self.state.database, settings })?;
+        if let Found::Prepared(prepared) = &found {
+            // A statement that is prepared now means the objects of now. (One that a client holds may only change its plan.)
+            self.state.adopt_catalog();
+            if !Arc::ptr_eq(&prepared.inner.planned.lock().objects, &self.state.objects.lock()) {
+                return None;
+            }
+        }
+        Some(found)
     }
 
     fn remember(&mut self, text: &str, kinds: &[u8], types: &[Oid], found: Found) {
