@@ -150,7 +150,10 @@ impl Session {
             let mut header = options.header != CopyHeader::Off;
             let mut arena = Arena::new();
             while !reader.done() {
-                match client.copy_in_data()? {
+                let piece = client.copy_in_data().map_err(|error| {
+                    error.context(format!("COPY {}, line {}", table.name, reader.line + 1))
+                })?;
+                match piece {
                     Some(piece) => reader.feed(piece),
                     None => reader.finish(),
                 }

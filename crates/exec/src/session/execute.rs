@@ -33,7 +33,10 @@ impl Session {
         if self.block == Block::Failed && !prepared.ends_transaction {
             return Err(failed_block());
         }
+        let timeout = self.state.settings.lock().statement_timeout();
+        let armed = timeout.and_then(|after| crate::timers::statement_timeout(&self.state.interrupt, after));
         let result = self.execute_checked(prepared, parameters, client);
+        drop(armed);
         self.flush_notices(client);
         result
     }

@@ -320,9 +320,15 @@ impl Session {
         self.remove_prepared(name);
     }
 
-    /// Checks that a statement may be bound now (25P02 in a failed block unless it ends the block).
+    /// Checks that a statement may be bound now (25P02 in a failed block unless it ends the block), and that it still
+    /// means what it was prepared for (42P01, 0A000 `cached plan must not change result type`).
     pub fn check_bind(&mut self, prepared: &Prepared) -> Result<()> {
-        if self.block == Block::Failed && !prepared.ends_transaction { Err(failed_block()) } else { Ok(()) }
+        if self.block == Block::Failed {
+            return if prepared.ends_transaction { Ok(()) } else { Err(failed_block()) };
+        }
+        self.ensure_transaction();
+        self.state.adopt_catalog();
+        self.current_plan(prepared).map(|_| ())
     }
 
     fn add_prepared(&mut self, name: &str, prepared: Option<Arc<Prepared>>, from_sql: bool) -> Result<()> {
