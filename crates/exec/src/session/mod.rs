@@ -11,6 +11,7 @@ mod copy;
 mod cursor;
 mod ddl;
 mod execute;
+mod named;
 mod prepare;
 mod transaction;
 mod utility;
@@ -24,8 +25,8 @@ use crate::settings::{SetScope, Settings};
 use crate::state::SessionState;
 use crate::store_error::interrupted;
 use catalog::types::Type;
-use rustc_hash::FxHashMap;
 use catalog::{Oid, Result, Severity, SqlError, SqlState, Style, Value};
+use rustc_hash::FxHashMap;
 use std::any::Any;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -258,7 +259,9 @@ impl Session {
     pub fn check_stop(&self) -> Result<()> {
         match self.state.interrupt.pending() {
             None => Ok(()),
-            Some(reason @ (storage::InterruptReason::Cancel | storage::InterruptReason::StatementTimeout)) => {
+            Some(
+                reason @ (storage::InterruptReason::Cancel | storage::InterruptReason::StatementTimeout),
+            ) => {
                 self.state.interrupt.clear(reason);
                 Ok(())
             }
