@@ -14,7 +14,9 @@ use rustc_hash::FxHashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
-use storage::{Attachment, CommittedWrite, Direction, Durability, Isolation, RelationId, Store, StoreOptions};
+use storage::{
+    Attachment, CommittedWrite, Direction, Durability, Isolation, RelationId, Store, StoreOptions,
+};
 
 /// How to open an engine.
 #[derive(Clone, Debug)]
@@ -205,7 +207,8 @@ fn load_catalog(store: &Store) -> Result<(Catalog, u32)> {
     let mut catalog = Catalog::default();
     let mut reserved = Oid::FIRST_NORMAL.0;
     let mut later = Vec::new();
-    let mut scan = store.view().scan_prefix(RelationId::CATALOG, &[], Direction::Forward).map_err(sql_error)?;
+    let mut scan =
+        store.view().scan_prefix(RelationId::CATALOG, &[], Direction::Forward).map_err(sql_error)?;
     while let Some((key, value)) = scan.next().map_err(sql_error)? {
         if key == OID_KEY {
             reserved = value.try_into().map(u32::from_be_bytes).unwrap_or(reserved);
@@ -218,7 +221,9 @@ fn load_catalog(store: &Store) -> Result<(Catalog, u32)> {
         let object = Object::decode(value).map_err(|error| damaged(error.to_string()))?;
         // Databases come before what is in them, whatever the order of keys.
         match object {
-            Object::Database(_) | Object::Role(_) | Object::SettingOverride(_) => catalog.put(id.database, object),
+            Object::Database(_) | Object::Role(_) | Object::SettingOverride(_) => {
+                catalog.put(id.database, object)
+            }
             other => later.push((id.database, other)),
         }
     }

@@ -20,4 +20,5 @@ pub mod session;
 pub mod settings;
 mod state;
 mod store_error;
+mod timers;
 pub mod utility;

@@ -14,7 +14,9 @@ use rustc_hash::FxHashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
-use storage::{AdvisoryKey, Interrupt, LockContext, LockOutcome, RelationId, SequenceId, SequenceSpec, Transaction, Wait};
+use storage::{
+    AdvisoryKey, Interrupt, LockContext, LockOutcome, RelationId, SequenceId, SequenceSpec, Transaction, Wait,
+};
 
 /// What functions see of a session.
 pub struct SessionState {
@@ -318,7 +320,13 @@ impl Environment for SessionState {
         self.transaction.lock().as_ref().and_then(Transaction::xid_if_assigned)
     }
 
-    fn advisory_lock(&self, key: (i64, Option<i32>), shared: bool, session: bool, wait: bool) -> Result<bool> {
+    fn advisory_lock(
+        &self,
+        key: (i64, Option<i32>),
+        shared: bool,
+        session: bool,
+        wait: bool,
+    ) -> Result<bool> {
         let wait = if wait { Wait::Block } else { Wait::Skip };
         let key = advisory_key(key);
         let outcome = if session {

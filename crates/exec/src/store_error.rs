@@ -24,11 +24,15 @@ pub fn sql_error(error: StoreError) -> SqlError {
         StoreError::KeyTooLong { .. } | StoreError::ValueTooLong { .. } => {
             SqlError::new(SqlState::PROGRAM_LIMIT_EXCEEDED, message)
         }
-        StoreError::SequenceExhausted(_) => SqlError::new(SqlState::SEQUENCE_GENERATOR_LIMIT_EXCEEDED, message),
+        StoreError::SequenceExhausted(_) => {
+            SqlError::new(SqlState::SEQUENCE_GENERATOR_LIMIT_EXCEEDED, message)
+        }
         StoreError::UnknownSavepoint => {
             SqlError::new(SqlState::INVALID_SAVEPOINT_SPECIFICATION, "savepoint does not exist")
         }
-        StoreError::DiskFull | StoreError::Base { full: true, .. } => SqlError::new(SqlState::DISK_FULL, message),
+        StoreError::DiskFull | StoreError::Base { full: true, .. } => {
+            SqlError::new(SqlState::DISK_FULL, message)
+        }
         StoreError::Corrupt { .. } => SqlError::new(SqlState::DATA_CORRUPTED, message),
         StoreError::DirectoryInUse { .. } => SqlError::new(SqlState::OBJECT_IN_USE, message),
         StoreError::Closed => SqlError::new(SqlState::ADMIN_SHUTDOWN, message),

@@ -119,6 +119,10 @@ pub fn parse(text: &str, low: i64, high: i64, type_name: &str) -> Result<i64> {
 
 /// A binary value of exactly `N` bytes (`pq_getmsgint` and the leftover check of the message).
 pub(crate) fn receive<const N: usize>(bytes: &[u8]) -> Result<[u8; N]> {
+    if N == 1 && bytes.is_empty() {
+        // `pq_getmsgbyte` has words of its own.
+        return Err(SqlError::protocol("no data left in message"));
+    }
     if bytes.len() < N {
         return Err(SqlError::protocol("insufficient data left in message"));
     }

@@ -37,6 +37,21 @@ pub static OID: Type = Type {
     ..OID_LIKE
 };
 
+/// What a result column of a reg type is written by: a value is the OID's four bytes and the name behind them, which exec looks up
+/// per row; a plain OID prints as its number. Not a type of its own: columns keep theirs.
+pub static NAMED_OID: Type = Type {
+    name: "named oid",
+    output: |value, style, out| match value {
+        Datum::Bytes(bytes) => out.extend_from_slice(bytes.get(4..).unwrap_or_default()),
+        plain => int::int_out(plain, style, out),
+    },
+    send: |value, _, out| match value {
+        Datum::Bytes(bytes) => out.extend_from_slice(bytes.get(..4).unwrap_or_default()),
+        plain => out.extend_from_slice(&(plain.as_int() as u32).to_be_bytes()),
+    },
+    ..OID_LIKE
+};
+
 /// xid: any text is accepted, as `strtoul` reads it.
 pub static XID: Type = Type {
     oid: oid::XID,

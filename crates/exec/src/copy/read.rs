@@ -95,7 +95,11 @@ impl LineReader {
         }
         self.text.clear();
         self.fields.clear();
-        if self.csv { self.split_csv(line)? } else { self.split_text(line)? }
+        if self.csv {
+            self.split_csv(line)?
+        } else {
+            self.split_text(line)?
+        }
         Ok(true)
     }
 
@@ -151,7 +155,10 @@ impl LineReader {
                 _ if self.csv && (byte == self.quote || (quoted && byte == self.escape)) => {
                     if quoted && byte == self.escape {
                         match self.data.get(at + 1) {
-                            Some(next) if *next == self.quote || (self.escape != self.quote && *next == self.escape) => {
+                            Some(next)
+                                if *next == self.quote
+                                    || (self.escape != self.quote && *next == self.escape) =>
+                            {
                                 at += 1;
                             }
                             None if !self.ended => return Ok(None),
@@ -227,7 +234,8 @@ impl LineReader {
                         if count == 0 {
                             b'x'
                         } else {
-                            let hex = std::str::from_utf8(digits.get(..count).unwrap_or_default()).unwrap_or_default();
+                            let hex = std::str::from_utf8(digits.get(..count).unwrap_or_default())
+                                .unwrap_or_default();
                             at += count;
                             u8::from_str_radix(hex, 16).unwrap_or(0)
                         }
@@ -290,8 +298,8 @@ impl LineReader {
             let column = self.fields.len();
             let is_null_text = self.text.get(text_start..) == Some(self.null.as_slice());
             let flag = |list: &[bool]| list.get(column).copied().unwrap_or(false);
-            let null = is_null_text
-                && if was_quoted { flag(&self.force_null) } else { !flag(&self.force_not_null) };
+            let null =
+                is_null_text && if was_quoted { flag(&self.force_null) } else { !flag(&self.force_not_null) };
             self.fields.push(if null { None } else { Some(text_start..self.text.len()) });
             if !found_delimiter {
                 return Ok(());

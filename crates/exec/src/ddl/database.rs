@@ -18,7 +18,7 @@ fn boolean(value: &str) -> bool {
 }
 
 /// CREATE DATABASE. A template is copied only if it is empty: template0 and template1 as they come.
-pub fn create_database(cx: &DdlContext<'_>, name: &str, options: &[(String, String)]) -> Result<()> {
+pub fn create_database(cx: &DdlContext<'_>, name: &str, options: &[(String, String, u32)]) -> Result<()> {
     cx.refuse_in_block("CREATE DATABASE")?;
     let mut database = Database {
         oid: Oid::INVALID,
@@ -29,7 +29,7 @@ pub fn create_database(cx: &DdlContext<'_>, name: &str, options: &[(String, Stri
         connection_limit: -1,
     };
     let mut template = "template1".to_owned();
-    for (option, value) in options {
+    for (option, value, position) in options {
         let default = value == "\0default";
         match option.as_str() {
             "owner" if !default => database.owner = cx.role(value)?,
@@ -59,7 +59,8 @@ pub fn create_database(cx: &DdlContext<'_>, name: &str, options: &[(String, Stri
                 return Err(SqlError::new(
                     SqlState::SYNTAX_ERROR,
                     format!("option \"{option}\" not recognized"),
-                ));
+                )
+                .at(*position));
             }
         }
     }

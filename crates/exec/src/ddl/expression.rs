@@ -66,7 +66,10 @@ pub fn define(
             rules::bind_condition(text, offset, Some(&table), clause, &bind_cx)?
         }
         (_, Some(column)) => {
-            rules::bind_column_expression(text, offset, Some(&table), clause, column, &bind_cx)?
+            // A constant that its type refuses is pointed at.
+            let literal = text.starts_with('\'');
+            rules::bind_column_expression(text, offset, Some(&table), clause, column, &bind_cx)
+                .map_err(|error| if literal && offset > 0 { error.at(offset + 1) } else { error })?
         }
         (_, None) => rules::bind_expression(text, offset, Some(&table), clause, &bind_cx)?,
     };

@@ -43,7 +43,9 @@ impl DmlPlan for DeletePlan {
             let cx = row_cx.with_arena(&arena);
             let key = row.get(self.key).map(|k| k.as_bytes()).unwrap_or_default();
             let recheck = self.recheck.as_ref();
-            let Some(wide) = lock_target(&cx, runtime, writer, row, self.first, key, LockMode::Update, recheck)? else {
+            let Some(wide) =
+                lock_target(&cx, runtime, writer, row, self.first, key, LockMode::Update, recheck)?
+            else {
                 return Ok(Flow::Continue(()));
             };
             let old = wide.get(self.first..self.first + writer.types.len()).unwrap_or_default();

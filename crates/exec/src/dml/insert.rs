@@ -111,7 +111,9 @@ impl InsertPlan {
         loop {
             let conflict = runtime.transaction(|t| self.writer.insert(cx, t, &row, arbiters, scratch))?;
             let Some(conflict) = conflict else { break };
-            let Some(update) = self.on_conflict.as_ref().and_then(|c| c.update.as_ref()) else { return Ok(0) };
+            let Some(update) = self.on_conflict.as_ref().and_then(|c| c.update.as_ref()) else {
+                return Ok(0);
+            };
             match self.update_existing(cx, runtime, update, &conflict, source, &row, scratch)? {
                 Existing::Gone => continue,
                 Existing::Kept => return Ok(0),

@@ -51,7 +51,9 @@ fn plan_with(
         Dml::Delete(delete) => &delete.ctes,
     };
     in_ctes(planner, ctes, depth, outer, |planner| match dml {
-        Dml::Insert(insert) => Ok(Arc::new(plan_insert(insert, planner, depth, outer, counts)?) as Arc<dyn DmlPlan>),
+        Dml::Insert(insert) => {
+            Ok(Arc::new(plan_insert(insert, planner, depth, outer, counts)?) as Arc<dyn DmlPlan>)
+        }
         Dml::Update(update) => Ok(Arc::new(plan_update(update, planner, depth, outer, counts)?) as _),
         Dml::Delete(delete) => Ok(Arc::new(plan_delete(delete, planner, depth, outer, counts)?) as _),
     })
@@ -85,7 +87,8 @@ fn plan_insert(
 ) -> Result<InsertPlan> {
     let writer = writer(&insert.rules, planner)?;
     let places = writer.types.len();
-    let source = insert.source.as_ref().map(|query| planner.plan_query(query, depth + 1, outer)).transpose()?;
+    let source =
+        insert.source.as_ref().map(|query| planner.plan_query(query, depth + 1, outer)).transpose()?;
     let source_width = insert.source.as_ref().map_or(0, |query| query.columns.len());
     let mut layout = Layout::new();
     bind_columns(&mut layout, depth, 1, 0, source_width);
@@ -105,7 +108,8 @@ fn plan_insert(
                 None => None,
                 Some(update) => {
                     let assigned: Vec<usize> = update.assignments.iter().map(|(place, _)| *place).collect();
-                    let filter = update.filter.as_ref().map(|e| planner.compile(e, depth, &scope)).transpose()?;
+                    let filter =
+                        update.filter.as_ref().map(|e| planner.compile(e, depth, &scope)).transpose()?;
                     Some(ConflictUpdatePlan {
                         assignments: assignments(planner, &update.assignments, depth, &scope)?,
                         filter,
@@ -202,7 +206,8 @@ fn find(
     }
     needed.key(0);
     let built = planner.plan_from(entries, &items, filter, &needed, None, depth, outer)?;
-    let slot = |key| built.layout.slot(key).ok_or_else(|| SqlError::internal("the target of DML has no slots"));
+    let slot =
+        |key| built.layout.slot(key).ok_or_else(|| SqlError::internal("the target of DML has no slots"));
     let first = slot(SlotKey::Column(depth, 0, 0)).unwrap_or(0);
     let key = slot(SlotKey::RowKey(depth, 0))?;
     let recheck = compile_conditions(planner, filter, &items, depth, &Scope::new(&built.layout, outer))?;

@@ -89,8 +89,7 @@ impl UpdatePlan {
         let old: Vec<Datum<'x>> = wide.iter().skip(self.first).take(width).copied().collect();
         let mut new = apply(cx, &self.assignments, &wide, &old)?;
         writer.check(cx, &mut new)?;
-        runtime
-            .transaction(|t| writer.update(cx, t, key, &old, &new, &self.touched, self.moves, scratch))?;
+        runtime.transaction(|t| writer.update(cx, t, key, &old, &new, &self.touched, self.moves, scratch))?;
         if let Some(returning) = &self.returning {
             for (slot, value) in wide.iter_mut().skip(self.first).zip(&new) {
                 *slot = *value;

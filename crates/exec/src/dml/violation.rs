@@ -81,8 +81,15 @@ fn failing_row(writer: &TableWriter, row: &[Datum<'_>], cx: &ExecContext<'_>) ->
         .live_columns()
         .map(|(place, _)| {
             let text = print(writer, place, row.get(place).copied().unwrap_or_default(), cx);
-            match text.char_indices().map(|(i, c)| i + c.len_utf8()).take_while(|end| *end <= VALUE_BYTES_MAX).last() {
-                Some(end) if text.len() > VALUE_BYTES_MAX => format!("{}...", text.get(..end).unwrap_or_default()),
+            match text
+                .char_indices()
+                .map(|(i, c)| i + c.len_utf8())
+                .take_while(|end| *end <= VALUE_BYTES_MAX)
+                .last()
+            {
+                Some(end) if text.len() > VALUE_BYTES_MAX => {
+                    format!("{}...", text.get(..end).unwrap_or_default())
+                }
                 _ => text,
             }
         })

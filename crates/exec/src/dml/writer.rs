@@ -91,8 +91,11 @@ impl TableWriter {
     pub fn new(rules: &TableRules, schema: &str) -> Result<TableWriter> {
         let table = Arc::clone(&rules.table);
         // Dropped columns are always NULL; their type may be gone, any will do.
-        let types: Vec<&'static Type> =
-            table.columns.iter().map(|c| column_type(if c.dropped { catalog::types::oid::BOOL } else { c.typ })).collect::<Result<_>>()?;
+        let types: Vec<&'static Type> = table
+            .columns
+            .iter()
+            .map(|c| column_type(if c.dropped { catalog::types::oid::BOOL } else { c.typ }))
+            .collect::<Result<_>>()?;
         let missing = table.columns.iter().map(|c| c.missing.clone()).collect();
         let layout = RowLayout::new(types.iter().map(|t| t.physical).collect(), missing);
         let cluster = table
@@ -100,12 +103,20 @@ impl TableWriter {
             .iter()
             .map(|place| {
                 let place = usize::from(*place);
-                let typ = types.get(place).copied().ok_or_else(|| SqlError::internal("clustering column is missing"))?;
+                let typ = types
+                    .get(place)
+                    .copied()
+                    .ok_or_else(|| SqlError::internal("clustering column is missing"))?;
                 Ok((place, KeyColumn { typ, desc: false, nulls_first: false }))
             })
             .collect::<Result<_>>()?;
-        let not_null =
-            table.columns.iter().enumerate().filter(|(_, c)| c.not_null && !c.dropped).map(|(i, _)| i).collect();
+        let not_null = table
+            .columns
+            .iter()
+            .enumerate()
+            .filter(|(_, c)| c.not_null && !c.dropped)
+            .map(|(i, _)| i)
+            .collect();
         let checks = rules.checks.iter().map(|(name, expr)| Ok((name.clone(), compile_table_expr(expr)?)));
         let generated = rules.generated.iter().map(|(place, expr)| Ok((*place, compile_table_expr(expr)?)));
         let indexes = rules.indexes.iter().map(|rule| index_writer(rule, &types));
@@ -143,7 +154,10 @@ impl TableWriter {
         self.moves(assigned)
             || self.indexes.iter().any(|index| {
                 index.layout.unique
-                    && index.depends_on.as_ref().is_none_or(|places| places.iter().any(|p| assigned.contains(p)))
+                    && index
+                        .depends_on
+                        .as_ref()
+                        .is_none_or(|places| places.iter().any(|p| assigned.contains(p)))
             })
     }
 
@@ -302,7 +316,9 @@ impl TableWriter {
                 }
                 continue;
             }
-            if has && index.layout.unique && self.find_conflict(cx, transaction, index, new, Some(key), scratch)?.is_some()
+            if has
+                && index.layout.unique
+                && self.find_conflict(cx, transaction, index, new, Some(key), scratch)?.is_some()
             {
                 return Err(self.duplicate(cx, index, new));
             }
@@ -387,7 +403,9 @@ impl TableWriter {
         let key = &scratch.index_key;
         transaction.lock(index.relation, key, LockMode::Update, Wait::Block).map_err(sql_error)?;
         let found = transaction
-            .latest(index.relation, key, |value| index.layout.decode(key, value).map(|(row_key, _)| row_key.to_vec()))
+            .latest(index.relation, key, |value| {
+                index.layout.decode(key, value).map(|(row_key, _)| row_key.to_vec())
+            })
             .map_err(sql_error)?;
         match found {
             None => Ok(None),
@@ -493,7 +511,9 @@ impl IndexWriter {
         // Values live in the arena: index expressions may make new ones, and rows come with their own lifetime.
         let arena = cx.eval.arena;
         if let (Some(places), None) = (&self.places, &self.predicate) {
-            let value = |i: usize| places.get(i).and_then(|p| row.get(*p)).map(|d| d.copy_in(arena)).unwrap_or_default();
+            let value = |i: usize| {
+                places.get(i).and_then(|p| row.get(*p)).map(|d| d.copy_in(arena)).unwrap_or_default()
+            };
             return Ok(Some(arena.slice_with(places.len(), value)));
         }
         let row: &'b [Datum<'b>] = arena.slice_with(row.len(), |i| row[i].copy_in(arena));

@@ -522,7 +522,8 @@ impl CallNode {
             return Ok(Datum::Null);
         }
         let result = (self.function)(&cx.eval, &self.types, args);
-        if self.position > 0 { result.map_err(|e| e.at(self.position)) } else { result }
+        // Of what goes wrong at run time only the lack of an implementation is the statement's fault, and has a place in it.
+        result.map_err(|e| if e.code() == SqlState::FEATURE_NOT_SUPPORTED { e.at(self.position) } else { e })
     }
 }
 

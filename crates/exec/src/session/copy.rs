@@ -3,12 +3,12 @@
 //! COPY FROM is an INSERT whose values come from lines: the statement is bound once with one parameter per column, so defaults, casts,
 //! constraints and indexes are INSERT's.
 
-use super::prepare::Body;
 use super::Session;
+use super::prepare::Body;
 use crate::bind::ParameterType;
-use crate::ddl::Found;
 use crate::client::{Client, CommandTag};
 use crate::copy::{LineReader, RowWriter};
+use crate::ddl::Found;
 use crate::row::context::ExecContext;
 use crate::utility::copy::{Copy, CopyFormat, CopyHeader, CopyOptions, CopyPlace, CopyWhat, ForceColumns};
 use catalog::object::Table;
@@ -75,7 +75,8 @@ impl Session {
         };
         let mut places = Vec::new();
         if columns.is_empty() {
-            places.extend(table.live_columns().filter(|(_, c)| c.generated.is_none()).map(|(place, _)| place));
+            places
+                .extend(table.live_columns().filter(|(_, c)| c.generated.is_none()).map(|(place, _)| place));
         }
         for column in columns {
             let Some((place, definition)) = table.column(column) else {
@@ -99,7 +100,8 @@ impl Session {
             }
             places.push(place);
         }
-        let schema = self.state.objects.lock().schemas.get(&table.schema).map(|s| s.name.clone()).unwrap_or_default();
+        let schema =
+            self.state.objects.lock().schemas.get(&table.schema).map(|s| s.name.clone()).unwrap_or_default();
         Ok((table, places, schema))
     }
 
@@ -142,22 +144,26 @@ impl Session {
             t.view()
         })?;
         client.copy_in_begin(false, columns.len())?;
-        let flags = |list: &[String]| columns.iter().map(|(name, _)| list.iter().any(|n| n == name)).collect();
-        let mut reader =
-            LineReader::new(options, flags(&options.force_not_null), flags(&options.force_null));
+        let flags =
+            |list: &[String]| columns.iter().map(|(name, _)| list.iter().any(|n| n == name)).collect();
+        let mut reader = LineReader::new(options, flags(&options.force_not_null), flags(&options.force_null));
         let mut count = 0;
         let result = self.with_context(*cache_slots, &view, &[], None, |cx, _| {
             let mut header = options.header != CopyHeader::Off;
             let mut arena = Arena::new();
             while !reader.done() {
-                match client.copy_in_data()? {
+                let piece = client.copy_in_data().map_err(|error| {
+                    error.context(format!("COPY {}, line {}", table.name, reader.line + 1))
+                })?;
+                match piece {
                     Some(piece) => reader.feed(piece),
                     None => reader.finish(),
                 }
                 while reader.next_line().map_err(|e| in_line(e, &table.name, &reader))? {
                     if std::mem::take(&mut header) {
                         if options.header == CopyHeader::Match {
-                            check_header(&reader, &columns, options).map_err(|e| in_line(e, &table.name, &reader))?;
+                            check_header(&reader, &columns, options)
+                                .map_err(|e| in_line(e, &table.name, &reader))?;
                         }
                         continue;
                     }
@@ -186,7 +192,12 @@ impl Session {
                 let relation = match self.ddl_context().find(name)? {
                     Some(Found::Own(relation)) => relation,
                     Some(Found::System(..)) if columns.is_empty() => {
-                        return self.copy_query(copy, &format!("SELECT * FROM {}", parts.join(".")), 0, client);
+                        return self.copy_query(
+                            copy,
+                            &format!("SELECT * FROM {}", parts.join(".")),
+                            0,
+                            client,
+                        );
                     }
                     _ => self.ddl_context().relation(name)?,
                 };
@@ -286,9 +297,11 @@ impl Session {
             Body::Query(plan) => self.with_context(plan.cache_slots, &view, &[], None, |cx, _| {
                 crate::row::run(&plan.root, cx, &mut |_, row: &[Datum<'_>]| push(row)).map(|_| ())
             }),
-            Body::Dml { plan, cache_slots, .. } => self.with_context(*cache_slots, &view, &[], None, |cx, _| {
-                plan.run(cx, &mut |_, row: &[Datum<'_>]| push(row)).map(|_| ())
-            }),
+            Body::Dml { plan, cache_slots, .. } => {
+                self.with_context(*cache_slots, &view, &[], None, |cx, _| {
+                    plan.run(cx, &mut |_, row: &[Datum<'_>]| push(row)).map(|_| ())
+                })
+            }
             Body::Explain(..) | Body::Utility(_) => Err(SqlError::unsupported("COPY of this statement")),
         };
         drop(view);
@@ -332,7 +345,8 @@ fn read_row<'a>(
     cx: &ExecContext<'a>,
     table: &str,
 ) -> Result<Vec<Datum<'a>>> {
-    let bad = |message: String| in_line(SqlError::new(SqlState::BAD_COPY_FILE_FORMAT, message), table, reader);
+    let bad =
+        |message: String| in_line(SqlError::new(SqlState::BAD_COPY_FILE_FORMAT, message), table, reader);
     // An empty line is a row of no columns, if there are none.
     let fields = if columns.is_empty() && reader.text.is_empty() { 0 } else { reader.fields.len() };
     if fields > columns.len() {
@@ -403,4 +417,3 @@ fn cut(text: &str) -> String {
 pub(super) fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
-

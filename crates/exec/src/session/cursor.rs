@@ -41,14 +41,17 @@ impl Session {
             ));
         }
         let source = &declare.query;
-        let parsed =
-            crate::parse::parse(&source.text)?.pop().ok_or_else(|| SqlError::internal("a cursor needs a query"))?;
-        let prepared = self.prepare_parsed(parsed, source.text.as_str().into(), Box::new([]), false).map_err(|mut error| {
-            if let Some(at) = &mut error.fields_mut().position {
-                *at += source.offset;
-            }
-            error
-        })?;
+        let parsed = crate::parse::parse(&source.text)?
+            .pop()
+            .ok_or_else(|| SqlError::internal("a cursor needs a query"))?;
+        let prepared = self
+            .prepare_parsed(parsed, source.text.as_str().into(), Box::new([]), false)
+            .map_err(|mut error| {
+                if let Some(at) = &mut error.fields_mut().position {
+                    *at += source.offset;
+                }
+                error
+            })?;
         let planned = self.current_plan(&prepared)?;
         let Body::Query(plan) = &planned.body else {
             return Err(SqlError::new(
@@ -64,9 +67,11 @@ impl Session {
         let columns = prepared.columns.clone().unwrap_or_default();
         let mut rows = RowStore::new(columns.len());
         let result = self.with_context(plan.cache_slots, &view, &[], None, |cx, _| {
-            crate::row::run(&plan.root, cx, &mut |_, row: &[Datum<'_>]| {
-                rows.push(row);
-                Ok(ControlFlow::Continue(()))
+            crate::row::run(&plan.root, cx, &mut |row_cx, row| {
+                planned.named.with_names(row_cx, row, |row| {
+                    rows.push(row);
+                    Ok(ControlFlow::Continue(()))
+                })
             })
             .map(|_| ())
         });
@@ -131,13 +136,11 @@ impl Cursor {
         let len = self.rows.len();
         let goto = |target: i64| -> usize { usize::try_from(target.max(0)).unwrap_or(0).min(len + 1) };
         let backward = || {
-            Err(SqlError::new(
-                SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE,
-                "cursor can only scan forward",
-            )
-            .hint("Declare it with SCROLL option to enable backward scan."))
+            Err(SqlError::new(SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE, "cursor can only scan forward")
+                .hint("Declare it with SCROLL option to enable backward scan."))
         };
-        let one = |position: usize| if (1..=len).contains(&position) { vec![position - 1] } else { Vec::new() };
+        let one =
+            |position: usize| if (1..=len).contains(&position) { vec![position - 1] } else { Vec::new() };
         match direction {
             FetchDirection::Forward(0) => Ok(one(self.position)),
             FetchDirection::Forward(count) if count > 0 => {

@@ -5,9 +5,9 @@ use super::{Block, Session};
 use crate::bound::{QueryColumn, TableRules};
 use crate::client::CommandTag;
 use crate::ddl::{self, DdlContext};
+use crate::dml::{Arbiters, Scratch, TableWriter};
 use crate::utility::object::Ddl;
 use crate::utility::table::CreateTableAs;
-use crate::dml::{Arbiters, Scratch, TableWriter};
 use catalog::{Arena, Datum, Result, SqlError};
 use std::ops::ControlFlow;
 
@@ -78,7 +78,8 @@ impl Session {
                 crate::row::run(&plan.root, cx, &mut |row_cx, row: &[Datum<'_>]| {
                     arena.reset();
                     let cx = row_cx.with_arena(&arena);
-                    self.state.transaction(|t| writer.insert(&cx, t, row, Arbiters::None, &mut scratch))??;
+                    self.state
+                        .transaction(|t| writer.insert(&cx, t, row, Arbiters::None, &mut scratch))??;
                     count += 1;
                     Ok(ControlFlow::Continue(()))
                 })

@@ -33,7 +33,10 @@ impl Session {
         if self.block == Block::Failed && !prepared.ends_transaction {
             return Err(failed_block());
         }
+        let timeout = self.state.settings.lock().statement_timeout();
+        let armed = timeout.and_then(|after| crate::timers::statement_timeout(&self.state.interrupt, after));
         let result = self.execute_checked(prepared, parameters, client);
+        drop(armed);
         self.flush_notices(client);
         result
     }
@@ -96,7 +99,10 @@ impl Session {
                 return Ok((planned, view));
             }
         }
-        Err(SqlError::new(SqlState::OBJECT_IN_USE, "the catalog changes too fast for the statement to be planned"))
+        Err(SqlError::new(
+            SqlState::OBJECT_IN_USE,
+            "the catalog changes too fast for the statement to be planned",
+        ))
     }
 
     /// Locks relations for the rest of the transaction.
@@ -124,9 +130,9 @@ impl Session {
             Body::Query(plan) => {
                 let mut count = 0;
                 self.with_context(plan.cache_slots, view, &parameters, None, |cx, _| {
-                    crate::row::run(&plan.root, cx, &mut |_, row: &[Datum<'_>]| {
+                    crate::row::run(&plan.root, cx, &mut |row_cx, row| {
                         count += 1;
-                        client.row(row)
+                        planned.named.with_names(row_cx, row, |row| client.row(row))
                     })
                     .map(|_| ())
                 })?;
@@ -134,7 +140,9 @@ impl Session {
             }
             Body::Dml { plan, cache_slots, verb, .. } => {
                 let rows = self.with_context(*cache_slots, view, &parameters, None, |cx, runtime| {
-                    plan.run(cx, &mut |_, row: &[Datum<'_>]| client.row(row))?;
+                    plan.run(cx, &mut |row_cx, row| {
+                        planned.named.with_names(row_cx, row, |row| client.row(row))
+                    })?;
                     Ok(runtime.rows.get())
                 })?;
                 Ok(CommandTag::counted(verb, rows))
@@ -196,7 +204,9 @@ impl Session {
             let instrumentation = cx.statement.instrumentation.as_ref();
             Ok(match &planned.body {
                 Body::Query(plan) => explain::explain_query(plan, &explain.options, instrumentation, elapsed),
-                Body::Dml { plan, .. } => explain::explain_dml(&**plan, &explain.options, instrumentation, elapsed),
+                Body::Dml { plan, .. } => {
+                    explain::explain_dml(&**plan, &explain.options, instrumentation, elapsed)
+                }
                 Body::Explain(..) | Body::Utility(_) => Vec::new(),
             })
         })?;

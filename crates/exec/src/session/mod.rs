@@ -11,6 +11,7 @@ mod copy;
 mod cursor;
 mod ddl;
 mod execute;
+mod named;
 mod prepare;
 mod transaction;
 mod utility;
@@ -24,8 +25,8 @@ use crate::settings::{SetScope, Settings};
 use crate::state::SessionState;
 use crate::store_error::interrupted;
 use catalog::types::Type;
-use rustc_hash::FxHashMap;
 use catalog::{Oid, Result, Severity, SqlError, SqlState, Style, Value};
+use rustc_hash::FxHashMap;
 use std::any::Any;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -258,7 +259,9 @@ impl Session {
     pub fn check_stop(&self) -> Result<()> {
         match self.state.interrupt.pending() {
             None => Ok(()),
-            Some(reason @ (storage::InterruptReason::Cancel | storage::InterruptReason::StatementTimeout)) => {
+            Some(
+                reason @ (storage::InterruptReason::Cancel | storage::InterruptReason::StatementTimeout),
+            ) => {
                 self.state.interrupt.clear(reason);
                 Ok(())
             }
@@ -320,9 +323,15 @@ impl Session {
         self.remove_prepared(name);
     }
 
-    /// Checks that a statement may be bound now (25P02 in a failed block unless it ends the block).
+    /// Checks that a statement may be bound now (25P02 in a failed block unless it ends the block), and that it still
+    /// means what it was prepared for (42P01, 0A000 `cached plan must not change result type`).
     pub fn check_bind(&mut self, prepared: &Prepared) -> Result<()> {
-        if self.block == Block::Failed && !prepared.ends_transaction { Err(failed_block()) } else { Ok(()) }
+        if self.block == Block::Failed {
+            return if prepared.ends_transaction { Ok(()) } else { Err(failed_block()) };
+        }
+        self.ensure_transaction();
+        self.state.adopt_catalog();
+        self.current_plan(prepared).map(|_| ())
     }
 
     fn add_prepared(&mut self, name: &str, prepared: Option<Arc<Prepared>>, from_sql: bool) -> Result<()> {

@@ -1,5 +1,6 @@
 //! From text to a prepared statement: the cache, lifting, parsing, binding, planning.
 
+use super::named::{self, NamedColumns};
 use super::{Prepared, ResultColumn, Script, ScriptStatement, Session, failed_block};
 use crate::bind::{self, BindContext, Bound, ParameterType};
 use crate::bound::{Dml, Explain, QueryColumn, SqlType, Statement};
@@ -37,6 +38,8 @@ pub(crate) struct Planned {
     pub(super) body: Body,
     /// Relations to lock, with their modes.
     pub(super) locks: Box<[(Oid, TableLockMode)]>,
+    /// Result columns that are shown by name.
+    pub(super) named: NamedColumns,
     /// Rows of the tables when this was planned.
     cardinalities: Box<[(RelationId, u64)]>,
 }
@@ -165,7 +168,8 @@ impl Session {
             }
             self.remember(text, kinds, &[], Found::NotLiftable);
         }
-        let prepared = self.prepare_parsed(to_bind.parsed.clone(), Arc::clone(&to_bind.source), Box::new([]), false)?;
+        let prepared =
+            self.prepare_parsed(to_bind.parsed.clone(), Arc::clone(&to_bind.source), Box::new([]), false)?;
         if to_bind.cacheable && is_cacheable(&prepared) {
             self.remember(&to_bind.source, &[], &[], Found::Prepared(Arc::clone(&prepared)));
         }
@@ -264,7 +268,8 @@ impl Session {
     pub(super) fn current_plan(&mut self, prepared: &Prepared) -> Result<Arc<Planned>> {
         let planned = Arc::clone(&prepared.inner.planned.lock());
         let runs = prepared.inner.runs.fetch_add(1, Ordering::Relaxed);
-        let same = matches!(planned.body, Body::Utility(_)) || Arc::ptr_eq(&planned.objects, &self.state.objects.lock());
+        let same = matches!(planned.body, Body::Utility(_))
+            || Arc::ptr_eq(&planned.objects, &self.state.objects.lock());
         let fits = same && (runs % CARDINALITY_CHECK_RUNS != 1 || self.cardinalities_hold(&planned));
         if fits {
             return Ok(planned);
@@ -283,14 +288,21 @@ impl Session {
         Ok(planned)
     }
 
-    fn bind(&self, parsed: &ParsedStatement, modes: &[ParameterType], more_parameters: bool) -> Result<Bound> {
+    fn bind(
+        &self,
+        parsed: &ParsedStatement,
+        modes: &[ParameterType],
+        more_parameters: bool,
+    ) -> Result<Bound> {
         let style = self.style();
-        let cx = BindContext { env: &*self.state, style: &style, parameters: modes, more_parameters, fold: true };
+        let cx =
+            BindContext { env: &*self.state, style: &style, parameters: modes, more_parameters, fold: true };
         bind::bind(parsed, &cx)
     }
 
     fn plan(&self, bound: Bound) -> Result<Planned> {
         let objects = self.state.objects();
+        let named = NamedColumns::of(bound.columns.as_deref());
         let body = self.plan_statement(bound.statement, &objects)?;
         let written = bound.written.iter().map(|oid| (*oid, TableLockMode::RowExclusive));
         let read = bound.relations.iter().map(|oid| (*oid, TableLockMode::AccessShare));
@@ -302,7 +314,7 @@ impl Session {
                 (relation, self.engine.store.statistics(relation).rows)
             })
             .collect();
-        Ok(Planned { objects, body, locks, cardinalities })
+        Ok(Planned { objects, body, locks, named, cardinalities })
     }
 
     fn plan_statement(&self, statement: Statement, objects: &Arc<DatabaseObjects>) -> Result<Body> {
@@ -331,6 +343,7 @@ impl Session {
                     objects: Arc::clone(objects),
                     body,
                     locks: Box::new([]),
+                    named: NamedColumns::default(),
                     cardinalities: Box::new([]),
                 };
                 Body::Explain(Box::new(Explain { options, statement }), Box::new(inner))
@@ -402,7 +415,12 @@ fn ends_transaction(parsed: &ParsedStatement) -> bool {
 }
 
 /// The values of a statement's literals, by the types that binding gave them; `None` if one is no value of its type.
-fn literal_values(prepared: &Prepared, sql: &str, literals: &[Literal], session: &Session) -> Option<Vec<Value>> {
+fn literal_values(
+    prepared: &Prepared,
+    sql: &str,
+    literals: &[Literal],
+    session: &Session,
+) -> Option<Vec<Value>> {
     if prepared.parameter_types.len() != literals.len() {
         return None;
     }
@@ -449,7 +467,13 @@ pub(super) fn result_columns(columns: &[QueryColumn]) -> Result<Vec<ResultColumn
             let functions = types::by_oid(typ.oid)
                 .ok_or_else(|| SqlError::unsupported(format_args!("type with OID {}", typ.oid)))?;
             let (table, attnum) = column.origin.unwrap_or_default();
-            Ok(ResultColumn { name: column.name.clone(), typ, functions, table, attnum })
+            Ok(ResultColumn {
+                name: column.name.clone(),
+                typ,
+                functions: named::writer(functions),
+                table,
+                attnum,
+            })
         })
         .collect()
 }
@@ -458,7 +482,8 @@ fn same_shape(before: Option<&[ResultColumn]>, now: Option<&[ResultColumn]>) -> 
     match (before, now) {
         (None, None) => true,
         (Some(before), Some(now)) => {
-            before.len() == now.len() && before.iter().zip(now).all(|(a, b)| a.name == b.name && a.typ == b.typ)
+            before.len() == now.len()
+                && before.iter().zip(now).all(|(a, b)| a.name == b.name && a.typ == b.typ)
         }
         _ => false,
     }

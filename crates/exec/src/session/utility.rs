@@ -42,10 +42,18 @@ impl Session {
                 }
                 let flag = |on: bool| if on { "on" } else { "off" };
                 if let Some(read_only) = modes.read_only {
-                    settings.set("default_transaction_read_only", Some(flag(read_only)), SetScope::Session)?;
+                    settings.set(
+                        "default_transaction_read_only",
+                        Some(flag(read_only)),
+                        SetScope::Session,
+                    )?;
                 }
                 if let Some(deferrable) = modes.deferrable {
-                    settings.set("default_transaction_deferrable", Some(flag(deferrable)), SetScope::Session)?;
+                    settings.set(
+                        "default_transaction_deferrable",
+                        Some(flag(deferrable)),
+                        SetScope::Session,
+                    )?;
                 }
                 Ok(CommandTag::plain("SET"))
             }
@@ -155,7 +163,10 @@ impl Session {
 
     fn set(&mut self, name: &str, value: &SetValue, local: bool) -> Result<CommandTag> {
         if local && self.block == Block::Implicit {
-            self.warn(SqlState::NO_ACTIVE_SQL_TRANSACTION, "SET LOCAL can only be used in transaction blocks");
+            self.warn(
+                SqlState::NO_ACTIVE_SQL_TRANSACTION,
+                "SET LOCAL can only be used in transaction blocks",
+            );
         }
         let scope = if local { SetScope::Local } else { SetScope::Session };
         let role = matches!(name, "role" | "session_authorization");
@@ -233,12 +244,18 @@ impl Session {
         };
         let parsed = crate::parse::parse(&source.text).map_err(shift)?.pop();
         let parsed = parsed.ok_or_else(|| SqlError::syntax_near(""))?;
-        let prepared = self.prepare_parsed(parsed, source.text.as_str().into(), modes, true).map_err(shift)?;
+        let prepared =
+            self.prepare_parsed(parsed, source.text.as_str().into(), modes, true).map_err(shift)?;
         self.add_prepared(name, Some(prepared), true)?;
         Ok(CommandTag::plain("PREPARE"))
     }
 
-    fn execute_sql(&mut self, name: &str, arguments: &[Source], client: &mut dyn Client) -> Result<CommandTag> {
+    fn execute_sql(
+        &mut self,
+        name: &str,
+        arguments: &[Source],
+        client: &mut dyn Client,
+    ) -> Result<CommandTag> {
         let Some(prepared) = self.prepared(name)? else {
             return Ok(CommandTag::plain("EXECUTE"));
         };
@@ -282,7 +299,8 @@ impl Session {
         };
         let parsed = crate::parse::parse(&sql).map_err(shift)?.pop();
         let parsed = parsed.ok_or_else(|| SqlError::syntax_near(""))?;
-        let prepared = self.prepare_parsed(parsed, sql.as_str().into(), Box::new([]), false).map_err(shift)?;
+        let prepared =
+            self.prepare_parsed(parsed, sql.as_str().into(), Box::new([]), false).map_err(shift)?;
         let planned = self.current_plan(&prepared)?;
         let Body::Query(plan) = &planned.body else { return Ok(Value::Null) };
         let view = self.state.transaction(|t| {
@@ -359,17 +377,16 @@ impl Session {
                 ));
             }
             let wait = if lock.nowait { Wait::NoWait } else { Wait::Block };
-            self.state.transaction(|t| t.lock_relation(RelationId(relation.oid().0), lock.mode, wait))?.map_err(
-                |error| match error {
+            self.state
+                .transaction(|t| t.lock_relation(RelationId(relation.oid().0), lock.mode, wait))?
+                .map_err(|error| match error {
                     storage::StoreError::LockNotAvailable => SqlError::new(
                         SqlState::LOCK_NOT_AVAILABLE,
                         format!("could not obtain lock on relation \"{}\"", relation.name()),
                     ),
                     other => sql_error(other),
-                },
-            )?;
+                })?;
         }
         Ok(CommandTag::plain("LOCK TABLE"))
     }
-
 }

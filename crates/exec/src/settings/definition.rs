@@ -110,6 +110,13 @@ const REPORTED: &[&str] = &[
     "TimeZone",
 ];
 
+/// The time zone that the environment variable TZ names, else the built-in one; initdb decides so too.
+fn machine_time_zone(built_in: &str) -> String {
+    let named = std::env::var("TZ").ok();
+    let known = named.as_deref().and_then(super::special::time_zone);
+    known.map_or_else(|| built_in.to_owned(), |(_, name)| name)
+}
+
 fn read() -> Definitions {
     let t = &*PG_SETTINGS;
     let c = |name| t.column(name);
@@ -150,7 +157,10 @@ fn read() -> Definitions {
                 "superuser" => Context::Superuser,
                 _ => Context::User,
             },
-            default: own.unwrap_or(text(setting)).to_owned(),
+            default: match text(name) {
+                "TimeZone" | "log_timezone" => machine_time_zone(text(setting)),
+                _ => own.unwrap_or(text(setting)).to_owned(),
+            },
             description: text(desc).to_owned(),
             hidden: false,
             list: None,

@@ -190,6 +190,8 @@ impl Settings {
             Some(value) => value.to_owned(),
             None => self.start.get(&key).cloned().unwrap_or_default(),
         };
+        // Once named, a custom setting stays, if only empty.
+        self.start.entry(key.clone()).or_default();
         self.store(key, value, scope);
         self.generation += 1;
         Ok(())
@@ -237,7 +239,7 @@ impl Settings {
 
     fn check_value(&self, definition: &Definition, name: &str, text: &str) -> Result<String> {
         let kept = value::check(definition, name, text)?;
-        special::check(&definition.name, name, kept, &self.style)
+        special::check(&definition.name, kept, &self.style)
     }
 
     /// RESET name.

@@ -4,8 +4,10 @@ use super::value::{invalid, split_identifiers};
 use catalog::{DateOrder, DateStyle, Result, SqlError, SqlState, Style};
 use jiff::tz::{Offset, TimeZone};
 
-/// Checks a value of a setting by its canonical name beyond its type; gives the form in which it is kept.
-pub fn check(setting: &str, name: &str, value: String, style: &Style) -> Result<String> {
+/// Checks a value of a setting by its canonical name (which is also the one in its errors, as with PostgreSQL's check hooks) beyond its
+/// type; gives the form in which it is kept.
+pub fn check(setting: &str, value: String, style: &Style) -> Result<String> {
+    let name = setting;
     let only = |allowed: &[&str]| {
         if allowed.iter().any(|a| a.eq_ignore_ascii_case(&value)) {
             return Ok(value.clone());

@@ -119,8 +119,8 @@ pub enum Ddl {
         /// AUTHORIZATION
         owner: Option<String>,
     },
-    /// CREATE DATABASE: name, options as written.
-    CreateDatabase(String, Vec<(String, String)>),
+    /// CREATE DATABASE: name, options as written with their positions.
+    CreateDatabase(String, Vec<(String, String, u32)>),
     /// DROP DATABASE: name, IF EXISTS, FORCE.
     DropDatabase(String, bool, bool),
     /// ALTER DATABASE ... RENAME TO

@@ -192,8 +192,8 @@ impl Conversation<'_> {
                 let (rows, count) = held.take(rows_max);
                 self.connection.output.buffer.extend_from_slice(rows);
                 self.connection.output.drain().map_err(super::respond::connection_lost)?;
-                let tag = if tag.verb == "SELECT" { CommandTag::counted("SELECT", count) } else { tag };
-                (count, tag)
+                // The number is that of this Execute, also for INSERT and its like.
+                (count, CommandTag { count: tag.count.map(|_| count), ..tag })
             }
             Progress::Done => {
                 return Err(SqlError::new(

@@ -81,10 +81,11 @@ pub(super) fn parse(t: &mut Tokens<'_>) -> Result<Utility> {
         t.accept("with");
         let mut options = Vec::new();
         while !t.at_end() {
+            let position = t.position();
             let option = if t.accept("connection limit") { "connection_limit".into() } else { t.label()? };
             t.accept_op("=");
             let value = if t.accept("default") { "\0default".into() } else { t.option_value()? };
-            options.push((option, value));
+            options.push((option, value, position));
         }
         return ddl(Ddl::CreateDatabase(name, options));
     }
