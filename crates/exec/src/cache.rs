@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// What decides a statement's meaning, borrowed for a lookup.
 #[derive(Clone, Copy, Debug)]
@@ -78,8 +78,6 @@ struct Shard {
 #[derive(Default)]
 pub(crate) struct PlanCache {
     shards: [Mutex<Shard>; SHARDS],
-    hits: AtomicU64,
-    misses: AtomicU64,
 }
 
 fn hash(key: &Key<'_>) -> u64 {
@@ -100,13 +98,9 @@ impl PlanCache {
         match found {
             Some(entry) => {
                 entry.used.store(1, Ordering::Relaxed);
-                self.hits.fetch_add(1, Ordering::Relaxed);
                 Some(entry.found.clone())
             }
-            None => {
-                self.misses.fetch_add(1, Ordering::Relaxed);
-                None
-            }
+            None => None,
         }
     }
 
@@ -139,11 +133,6 @@ impl PlanCache {
                 shard.bytes += size;
             }
         }
-    }
-
-    /// Hits and misses since the start.
-    pub(crate) fn counters(&self) -> (u64, u64) {
-        (self.hits.load(Ordering::Relaxed), self.misses.load(Ordering::Relaxed))
     }
 
     fn shard(&self, hash: u64) -> &Mutex<Shard> {
@@ -179,13 +168,16 @@ mod tests {
     #[test]
     fn the_cache_tells_keys_apart_and_stays_bounded() {
         let cache = PlanCache::default();
-        let key = |text, settings| Key { text, kinds: &[], types: &[], database: Oid(5), settings };
+        fn key(text: &str, settings: u64) -> Key<'_> {
+            Key { text, kinds: &[], types: &[], database: Oid(5), settings }
+        }
         cache.put(&key("SELECT 1", 0), Found::NotLiftable);
         assert!(cache.get(&key("SELECT 1", 0)).is_some());
         assert!(cache.get(&key("SELECT 1", 7)).is_none());
         assert!(cache.get(&Key { kinds: &[0], ..key("SELECT 1", 0) }).is_none());
         for i in 0..2 * ENTRIES_MAX {
-            cache.put(&key(&format!("SELECT {i}"), 0), Found::NotLiftable);
+            let text = format!("SELECT {i}");
+            cache.put(&key(&text, 0), Found::NotLiftable);
         }
         let count: usize = cache.shards.iter().map(|s| s.lock().count).sum();
         assert!(count <= ENTRIES_MAX, "{count}");

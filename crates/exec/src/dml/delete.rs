@@ -38,7 +38,7 @@ impl DmlPlan for DeletePlan {
         let mut done = false;
         let mut count = 0;
         let mut arena = Arena::new();
-        crate::row::run(&self.source, cx, &mut |row_cx: &ExecContext<'_>, row: &[Datum<'_>]| {
+        let _flow = crate::row::run(&self.source, cx, &mut |row_cx: &ExecContext<'_>, row: &[Datum<'_>]| {
             arena.reset();
             let cx = row_cx.with_arena(&arena);
             let key = row.get(self.key).map(|k| k.as_bytes()).unwrap_or_default();

@@ -64,7 +64,7 @@ impl DmlPlan for InsertPlan {
             Some(source) => {
                 // The arena is reset per row: a bulk INSERT must not hold what it has written.
                 let mut arena = Arena::new();
-                crate::row::run(source, cx, &mut |row_cx: &ExecContext<'_>, row: &[Datum<'_>]| {
+                let _flow = crate::row::run(source, cx, &mut |row_cx: &ExecContext<'_>, row: &[Datum<'_>]| {
                     arena.reset();
                     let cx = row_cx.with_arena(&arena);
                     let row = arena.slice_with(row.len(), |i| row[i]);

@@ -47,7 +47,7 @@ impl DmlPlan for UpdatePlan {
         let mut done = false;
         let mut count = 0;
         let mut arena = Arena::new();
-        crate::row::run(&self.source, cx, &mut |row_cx: &ExecContext<'_>, row: &[Datum<'_>]| {
+        let _flow = crate::row::run(&self.source, cx, &mut |row_cx: &ExecContext<'_>, row: &[Datum<'_>]| {
             arena.reset();
             let cx = row_cx.with_arena(&arena);
             count += u64::from(self.one(&cx, runtime, row, &mut scratch, &mut done, out)?);
@@ -122,7 +122,7 @@ pub(super) fn lock_target<'x>(
         }
         Ok(match lock_row(t, &writer.table, key, mode, LockWait::Block)? {
             Locked::Unchanged => Some(None),
-            Locked::Changed(bytes) => Some(Some(&*arena.bytes(&bytes))),
+            Locked::Changed(bytes) => Some(Some(arena.bytes(&bytes))),
             Locked::Gone | Locked::Skipped => None,
         })
     })?;

@@ -77,8 +77,6 @@ pub struct Scratch {
 /// A row that is in the way of an insertion.
 #[derive(Debug)]
 pub struct Conflict {
-    /// Which unique index found it.
-    pub index: usize,
     /// Its row key.
     pub row_key: Vec<u8>,
 }
@@ -245,7 +243,7 @@ impl TableWriter {
             };
             let Some(row_key) = found else { continue };
             if arbiters.covers(i) {
-                return Ok(Some(Conflict { index: i, row_key }));
+                return Ok(Some(Conflict { row_key }));
             }
             return Err(self.duplicate(cx, index, row));
         }
@@ -358,22 +356,6 @@ impl TableWriter {
         Ok(())
     }
 
-    /// Appends one index's entry of a row, for building the index; false if the row has none.
-    pub fn index_entry(
-        &self,
-        cx: &ExecContext<'_>,
-        index: usize,
-        row: &[Datum<'_>],
-        row_key: &[u8],
-        key: &mut Vec<u8>,
-        value: &mut Vec<u8>,
-    ) -> Result<bool> {
-        match self.indexes.get(index) {
-            Some(index) => index.entry(cx, row, row_key, key, value),
-            None => Ok(false),
-        }
-    }
-
     /// 23505 for a row whose key in this index is taken.
     pub fn duplicate(&self, cx: &ExecContext<'_>, index: &IndexWriter, row: &[Datum<'_>]) -> SqlError {
         violation::unique(self, &index.name, &index.keys, cx, row)
@@ -465,21 +447,6 @@ impl Arbiters<'_> {
 }
 
 impl IndexWriter {
-    /// Whether the index is unique.
-    pub fn unique(&self) -> bool {
-        self.layout.unique
-    }
-
-    /// Whether this is the clustering key.
-    pub fn clustering(&self) -> bool {
-        self.clustering
-    }
-
-    /// The storage relation of the entries.
-    pub fn relation(&self) -> RelationId {
-        self.relation
-    }
-
     /// Appends the entry of a row; false if the predicate leaves the row out.
     fn entry(
         &self,

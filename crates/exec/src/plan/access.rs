@@ -39,6 +39,9 @@ pub(crate) enum Strategy {
     Greater,
 }
 
+/// An order that is wanted: entry, column, descending, NULLs first; and how many rows of it, if that is known.
+pub(crate) type Wish<'w> = (&'w [(u16, u16, bool, bool)], Option<f64>);
+
 impl Strategy {
     fn commuted(self) -> Self {
         match self {
@@ -153,7 +156,7 @@ impl<'a> Planner<'a> {
         conjuncts: &[&'q Conjunct],
         available: &EntrySet,
         needed: &Needed,
-        wish: Option<(&[(u16, u16, bool, bool)], Option<f64>)>,
+        wish: Option<Wish<'_>>,
         indexes: &[IndexRule],
     ) -> Choice<'q> {
         let (rows, bytes) = self.context().map_or((0, 0), |cx| cx.size(table.relation));

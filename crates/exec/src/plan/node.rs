@@ -590,6 +590,7 @@ pub struct CtePlan {
 
 /// How a CTE gets its rows.
 #[derive(Debug)]
+#[allow(clippy::large_enum_variant)] // few, and never moved once planned
 pub enum CteQuery {
     /// By a plan.
     Plain(PlanNode),

@@ -171,7 +171,7 @@ impl Session {
                     cx.statement.tick()?;
                     let row = read_row(&reader, &columns, &arena, cx, &table.name)?;
                     let row_cx = ExecContext { params: &row, ..cx.with_arena(&arena) };
-                    plan.run(&row_cx, &mut |_, _| Ok(ControlFlow::Continue(())))
+                    let _flow = plan.run(&row_cx, &mut |_, _| Ok(ControlFlow::Continue(())))
                         .map_err(|error| in_row(error, &table.name, &reader))?;
                     count += 1;
                 }

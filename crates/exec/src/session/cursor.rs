@@ -6,7 +6,7 @@ use super::{Block, ResultColumn, Session};
 use crate::client::{Client, CommandTag};
 use crate::row::rows::RowStore;
 use crate::utility::{DeclareCursor, FetchDirection};
-use catalog::{Datum, Result, SqlError, SqlState};
+use catalog::{Result, SqlError, SqlState};
 use std::ops::ControlFlow;
 
 /// An open cursor.

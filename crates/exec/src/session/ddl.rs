@@ -73,7 +73,7 @@ impl Session {
             let writer = TableWriter::new(&rules, "")?;
             let mut scratch = Scratch::default();
             let mut count = 0;
-            self.with_context(plan.cache_slots, &view, &[], None, |cx, _| {
+            let _flow = self.with_context(plan.cache_slots, &view, &[], None, |cx, _| {
                 let mut arena = Arena::new();
                 crate::row::run(&plan.root, cx, &mut |row_cx, row: &[Datum<'_>]| {
                     arena.reset();

@@ -17,7 +17,7 @@ mod transaction;
 mod utility;
 
 use crate::bound::SqlType;
-use crate::client::{Client, CommandTag};
+use crate::client::Client;
 use crate::engine::Engine;
 use crate::environment::{Activity, Environment};
 use crate::lift::Lifted;
@@ -25,7 +25,7 @@ use crate::settings::{SetScope, Settings};
 use crate::state::SessionState;
 use crate::store_error::interrupted;
 use catalog::types::Type;
-use catalog::{Oid, Result, Severity, SqlError, SqlState, Style, Value};
+use catalog::{Oid, Result, Severity, SqlError, SqlState, Style};
 use rustc_hash::FxHashMap;
 use std::any::Any;
 use std::sync::{Arc, OnceLock};
@@ -135,6 +135,7 @@ pub type Stopper = Arc<dyn Fn(Stop) + Send + Sync>;
 
 /// Where the session stands in its transaction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(clippy::enum_variant_names)] // a failed block is a block
 pub(crate) enum Block {
     /// No transaction.
     Idle,

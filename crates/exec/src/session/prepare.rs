@@ -363,7 +363,8 @@ impl Session {
 
     fn cached(&mut self, text: &str, kinds: &[u8], types: &[Oid]) -> Option<Found> {
         let settings = self.meaning();
-        let found = self.engine.cache.get(&Key { text, kinds, types, database: self.state.database, settings })?;
+        let found =
+            self.engine.cache.get(&Key { text, kinds, types, database: self.state.database, settings })?;
         if let Found::Prepared(prepared) = &found {
             // A statement that is prepared now means the objects of now. (One that a client holds may only change its plan.)
             self.state.adopt_catalog();

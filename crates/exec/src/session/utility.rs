@@ -12,7 +12,6 @@ use crate::utility::{Discard, Lock, SetValue, Source, TypeName, Utility, Vacuum}
 use catalog::types::{self, oid};
 use catalog::{Datum, Oid, Relation, Result, SqlError, SqlState, Value};
 use std::ops::ControlFlow;
-use std::sync::Arc;
 use storage::{RelationId, Wait};
 
 impl Session {
