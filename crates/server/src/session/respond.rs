@@ -4,7 +4,7 @@ use super::portals::ResultFormats;
 use crate::socket::Socket;
 use catalog::{Datum, Result, Severity, SqlError, SqlState, Style};
 use exec::client::Client;
-use exec::session::Prepared;
+use exec::session::{Prepared, ResultColumn};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use wire::backend;
@@ -30,24 +30,25 @@ impl Described {
 
     fn new(prepared: &Prepared) -> Described {
         let columns = prepared.columns.as_ref();
-        let messages = Description::new(
-            &prepared.parameter_types,
-            columns.map(|columns| {
-                columns.iter().map(|column| Column {
-                    name: &column.name,
-                    table: column.table,
-                    attnum: column.attnum,
-                    type_oid: column.typ.oid,
-                    type_len: column.functions.len,
-                    typmod: column.typ.typmod,
-                })
-            }),
-        );
+        let messages =
+            Description::new(&prepared.parameter_types, columns.map(|c| c.iter().map(describe_column)));
         let text = columns.and_then(|columns| {
             // Text is a valid format for every type.
             ColumnWriters::new(columns.iter().map(|c| c.functions), |_| 0).ok()
         });
         Described { messages, text }
+    }
+}
+
+/// A column as RowDescription tells it.
+pub(super) fn describe_column(column: &ResultColumn) -> Column<'_> {
+    Column {
+        name: &column.name,
+        table: column.table,
+        attnum: column.attnum,
+        type_oid: column.typ.oid,
+        type_len: column.functions.len,
+        typmod: column.typ.typmod,
     }
 }
 
@@ -111,6 +112,14 @@ impl<'a> Responder<'a> {
             room: rows_max.unwrap_or(u64::MAX),
             held: Vec::new(),
         });
+        Ok(())
+    }
+
+    /// Readies the client for rows as text, without a description.
+    pub(super) fn expect_text(&mut self, columns: &[ResultColumn], style: Arc<Style>) -> Result<()> {
+        let writers = ColumnWriters::new(columns.iter().map(|c| c.functions), |_| 0)?;
+        let serializer = RowSerializer::new(writers, style);
+        self.rows = Some(Rows { serializer, description: None, room: u64::MAX, held: Vec::new() });
         Ok(())
     }
 
