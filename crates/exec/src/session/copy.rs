@@ -276,6 +276,7 @@ impl Session {
         }
         let mut count = 0;
         let mut text = Vec::new();
+        let names = self.name_printer();
         let mut push = |row: &[Datum<'_>]| -> Result<ControlFlow<()>> {
             for (i, (value, typ)) in row.iter().zip(&outputs).enumerate() {
                 if value.is_null() {
@@ -283,7 +284,11 @@ impl Session {
                     continue;
                 }
                 text.clear();
-                (typ.output)(*value, &style, &mut text);
+                if super::is_name_type(typ.oid) {
+                    names(typ.oid, *value, &mut text);
+                } else {
+                    (typ.output)(*value, &style, &mut text);
+                }
                 writer.field(i, Some(&text), &mut buffer);
             }
             buffer.push(b'\n');

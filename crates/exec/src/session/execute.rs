@@ -29,7 +29,8 @@ impl Session {
         parameters: &[Value],
         client: &mut dyn Client,
     ) -> Result<CommandTag> {
-        self.check_stop()?;
+        // A cancel request counts from when the statement has come, not from when it begins to run.
+        self.state.interrupt.check().map_err(sql_error)?;
         if self.block == Block::Failed && !prepared.ends_transaction {
             return Err(failed_block());
         }

@@ -112,7 +112,9 @@ impl Conversation<'_> {
         }
         self.portals.check_new(message.portal, self.session.cursor(message.portal).is_some())?;
         let style = self.session.style();
-        let parameters = params::values(&message, parameter_types, &style, now())?;
+        let parameters = params::values(&message, parameter_types, &style, now(), |typ, text| {
+            self.session.read_name(typ, text)
+        })?;
         if let Some(columns) = prepared.as_ref().and_then(|p| p.columns.as_ref()) {
             params::check_result_formats(message.result_formats, columns.len())?;
         }
@@ -190,8 +192,7 @@ impl Conversation<'_> {
                 let mut client =
                     Responder::without_rows(&mut connection.input, &mut connection.output, &mut self.events);
                 if returns_rows {
-                    let style = self.session.style();
-                    client.expect_rows(&prepared, &portal.formats, style, false, rows_max)?;
+                    client.expect_rows(&prepared, &portal.formats, &self.session, false, rows_max)?;
                 }
                 let tag = self.session.execute(&prepared, &portal.parameters, &mut client)?;
                 let (room, held) = client.finish();
@@ -236,7 +237,7 @@ impl Conversation<'_> {
         let connection = &mut *self.connection;
         let mut client =
             Responder::without_rows(&mut connection.input, &mut connection.output, &mut self.events);
-        client.expect_text(self.session.cursor(name).unwrap_or_default(), self.session.style())?;
+        client.expect_text(self.session.cursor(name).unwrap_or_default(), &self.session)?;
         let count = self.session.execute_cursor(name, rows_max, &mut client)?;
         let output = &mut self.connection.output.buffer;
         if rows_max == Some(count) {

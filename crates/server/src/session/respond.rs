@@ -2,11 +2,10 @@
 
 use super::portals::ResultFormats;
 use crate::socket::Socket;
-use catalog::{Datum, Result, Severity, SqlError, SqlState, Style};
+use catalog::{Datum, Result, Severity, SqlError, SqlState};
 use exec::client::Client;
-use exec::session::{Prepared, ResultColumn};
+use exec::session::{Prepared, ResultColumn, Session, is_name_type};
 use std::ops::ControlFlow;
-use std::sync::Arc;
 use wire::backend;
 use wire::connection::{Input, Output};
 use wire::describe::{Column, Description};
@@ -34,7 +33,7 @@ impl Described {
             Description::new(&prepared.parameter_types, columns.map(|c| c.iter().map(describe_column)));
         let text = columns.and_then(|columns| {
             // Text is a valid format for every type.
-            ColumnWriters::new(columns.iter().map(|c| c.functions), |_| 0).ok()
+            ColumnWriters::new(columns.iter().map(|c| c.functions), |_| 0, is_name_type).ok()
         });
         Described { messages, text }
     }
@@ -71,6 +70,12 @@ pub(super) struct Events {
     pub(super) sync_lost: bool,
 }
 
+fn serializer(writers: ColumnWriters, session: &Session) -> RowSerializer {
+    let need_names = writers.need_names();
+    let serializer = RowSerializer::new(writers, session.style());
+    if need_names { serializer.with_names(session.name_printer()) } else { serializer }
+}
+
 /// One execution's client.
 pub(super) struct Responder<'a> {
     pub(super) input: &'a mut Input<Socket>,
@@ -96,7 +101,7 @@ impl<'a> Responder<'a> {
         &mut self,
         prepared: &'a Prepared,
         formats: &ResultFormats,
-        style: Arc<Style>,
+        session: &Session,
         describe: bool,
         rows_max: Option<u64>,
     ) -> Result<()> {
@@ -104,10 +109,14 @@ impl<'a> Responder<'a> {
         let described = Described::of(prepared)?;
         let writers = match &described.text {
             Some(text) if formats.is_text() => text.clone(),
-            _ => ColumnWriters::new(columns.iter().map(|c| c.functions), |column| formats.code(column))?,
+            _ => ColumnWriters::new(
+                columns.iter().map(|c| c.functions),
+                |column| formats.code(column),
+                is_name_type,
+            )?,
         };
         self.rows = Some(Rows {
-            serializer: RowSerializer::new(writers, style),
+            serializer: serializer(writers, session),
             description: describe.then_some(&described.messages),
             room: rows_max.unwrap_or(u64::MAX),
             held: Vec::new(),
@@ -116,9 +125,9 @@ impl<'a> Responder<'a> {
     }
 
     /// Readies the client for rows as text, without a description.
-    pub(super) fn expect_text(&mut self, columns: &[ResultColumn], style: Arc<Style>) -> Result<()> {
-        let writers = ColumnWriters::new(columns.iter().map(|c| c.functions), |_| 0)?;
-        let serializer = RowSerializer::new(writers, style);
+    pub(super) fn expect_text(&mut self, columns: &[ResultColumn], session: &Session) -> Result<()> {
+        let writers = ColumnWriters::new(columns.iter().map(|c| c.functions), |_| 0, is_name_type)?;
+        let serializer = serializer(writers, session);
         self.rows = Some(Rows { serializer, description: None, room: u64::MAX, held: Vec::new() });
         Ok(())
     }
