@@ -357,7 +357,7 @@ impl View<'_> {
             (0..len)
                 .filter(valued)
                 .find(|i| within(*i))
-                .unwrap_or_else(|| (0..len).filter(valued).next_back().map_or(len, |i| i + 1))
+                .unwrap_or_else(|| (0..len).rfind(valued).map_or(len, |i| i + 1))
         } else {
             (0..len)
                 .filter(valued)
