@@ -21,8 +21,7 @@ fn serialize(criterion: &mut Criterion) {
     ];
     for (name, types, row) in &cases {
         for format in [0, 1] {
-            let writers =
-                ColumnWriters::new(types.iter().copied(), |_| format, |_| false).expect("valid formats");
+            let writers = ColumnWriters::new(types.iter().copied(), |_| format).expect("valid formats");
             let serializer = RowSerializer::new(writers, Arc::default());
             let mut out = Vec::with_capacity(128 << 10);
             let mut group = criterion.benchmark_group(if format == 0 { "text" } else { "binary" });

@@ -5,7 +5,7 @@
 
 use crate::backend::finish_length;
 use catalog::types::{OutputFn, SendFn, Type, oid};
-use catalog::{Datum, Oid, Result, SqlError, SqlState, Style};
+use catalog::{Datum, Result, SqlError, SqlState, Style};
 use std::sync::Arc;
 
 /// How one column is written. The first two are the most frequent cases of the third, without its indirect call.
@@ -17,12 +17,7 @@ enum Column {
     Decimal,
     /// The type's own function; output and send have one signature.
     Call(OutputFn),
-    /// Text that needs the session: the name of an object.
-    Name(Oid),
 }
-
-/// Appends the text of a value that is the name of an object (regclass and its kin).
-pub type NamePrinter = Arc<dyn Fn(Oid, Datum<'_>, &mut Vec<u8>)>;
 
 const _: fn(SendFn) -> OutputFn = |send| send;
 
@@ -31,18 +26,15 @@ const _: fn(SendFn) -> OutputFn = |send| send;
 pub struct ColumnWriters(Arc<[Column]>);
 
 impl ColumnWriters {
-    /// Resolves the columns' functions. `format` gives each column's format code; 22023 for one that is neither 0 nor 1. `is_name`
-    /// tells the types whose text needs a [`NamePrinter`].
+    /// Resolves the columns' functions. `format` gives each column's format code; 22023 for one that is neither 0 nor 1.
     pub fn new(
         types: impl Iterator<Item = &'static Type>,
         format: impl Fn(usize) -> i16,
-        is_name: impl Fn(Oid) -> bool,
     ) -> Result<ColumnWriters> {
         let columns = types.enumerate().map(|(index, typ)| match format(index) {
             0 => Ok(match typ.oid {
                 oid::INT2 | oid::INT4 | oid::INT8 | oid::OID => Column::Decimal,
                 oid::TEXT | oid::VARCHAR | oid::BPCHAR | oid::UNKNOWN | oid::NAME => Column::Verbatim,
-                oid if is_name(oid) => Column::Name(oid),
                 _ => Column::Call(typ.output),
             }),
             1 => Ok(match typ.oid {
@@ -55,29 +47,19 @@ impl ColumnWriters {
         });
         columns.collect::<Result<_>>().map(ColumnWriters)
     }
-
-    /// Whether the serializer needs a [`NamePrinter`].
-    pub fn need_names(&self) -> bool {
-        self.0.iter().any(|column| matches!(column, Column::Name(_)))
-    }
 }
 
 /// Writes the rows of one result.
+#[derive(Debug)]
 pub struct RowSerializer {
     columns: ColumnWriters,
     style: Arc<Style>,
-    names: Option<NamePrinter>,
 }
 
 impl RowSerializer {
     /// A serializer that prints in this style.
     pub fn new(columns: ColumnWriters, style: Arc<Style>) -> RowSerializer {
-        RowSerializer { columns, style, names: None }
-    }
-
-    /// The same, with what prints names of objects; without it they are empty.
-    pub fn with_names(self, names: NamePrinter) -> RowSerializer {
-        RowSerializer { names: Some(names), ..self }
+        RowSerializer { columns, style }
     }
 
     /// Appends one DataRow. The row has one value per column.
@@ -113,11 +95,6 @@ impl RowSerializer {
             (Column::Call(write), value) => {
                 counted(out, |out| write(value, &self.style, out));
             }
-            (Column::Name(typ), value) => counted(out, |out| {
-                if let Some(names) = &self.names {
-                    names(typ, value, out);
-                }
-            }),
             (Column::Verbatim | Column::Decimal, value) => {
                 debug_assert!(false, "not of its column's shape: {value:?}");
                 out.extend_from_slice(&(-1_i32).to_be_bytes());
@@ -153,8 +130,7 @@ mod tests {
         let types = [&int::INT4, &text::TEXT, &boolean::BOOL, &int::INT8];
         let row = [Datum::Int(-12), Datum::text("abc"), Datum::Bool(true), Datum::Null];
         let write = |format: i16| {
-            let writers =
-                ColumnWriters::new(types.into_iter(), |_| format, |_| false).expect("valid formats");
+            let writers = ColumnWriters::new(types.into_iter(), |_| format).expect("valid formats");
             let serializer = RowSerializer::new(writers, Arc::default());
             let mut out = vec![0xee];
             serializer.row(&row, &mut out);
@@ -165,7 +141,7 @@ mod tests {
             write(1),
             b"\xeeD\0\0\0\x1e\0\x04\0\0\0\x04\xff\xff\xff\xf4\0\0\0\x03abc\0\0\0\x01\x01\xff\xff\xff\xff"
         );
-        let refused = ColumnWriters::new(types.into_iter(), |_| 2, |_| false);
+        let refused = ColumnWriters::new(types.into_iter(), |_| 2);
         assert_eq!(refused.err().map(|e| e.message().to_owned()), Some("unsupported format code: 2".into()));
     }
 }

@@ -276,7 +276,6 @@ impl Session {
         }
         let mut count = 0;
         let mut text = Vec::new();
-        let names = self.name_printer();
         let mut push = |row: &[Datum<'_>]| -> Result<ControlFlow<()>> {
             for (i, (value, typ)) in row.iter().zip(&outputs).enumerate() {
                 if value.is_null() {
@@ -284,11 +283,7 @@ impl Session {
                     continue;
                 }
                 text.clear();
-                if super::is_name_type(typ.oid) {
-                    names(typ.oid, *value, &mut text);
-                } else {
-                    (typ.output)(*value, &style, &mut text);
-                }
+                (typ.output)(*value, &style, &mut text);
                 writer.field(i, Some(&text), &mut buffer);
             }
             buffer.push(b'\n');
@@ -300,11 +295,12 @@ impl Session {
         };
         let result = match &planned.body {
             Body::Query(plan) => self.with_context(plan.cache_slots, &view, &[], None, |cx, _| {
-                crate::row::run(&plan.root, cx, &mut |_, row: &[Datum<'_>]| push(row)).map(|_| ())
+                crate::row::run(&plan.root, cx, &mut |row_cx, row| planned.named.with_names(row_cx, row, &mut push))
+                    .map(|_| ())
             }),
             Body::Dml { plan, cache_slots, .. } => {
                 self.with_context(*cache_slots, &view, &[], None, |cx, _| {
-                    plan.run(cx, &mut |_, row: &[Datum<'_>]| push(row)).map(|_| ())
+                    plan.run(cx, &mut |row_cx, row| planned.named.with_names(row_cx, row, &mut push)).map(|_| ())
                 })
             }
             Body::Explain(..) | Body::Utility(_) => Err(SqlError::unsupported("COPY of this statement")),

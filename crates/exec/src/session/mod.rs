@@ -12,12 +12,9 @@ mod cursor;
 mod ddl;
 mod execute;
 mod named;
-mod names;
 mod prepare;
 mod transaction;
 mod utility;
-
-pub use names::{NamePrinter, is_name_type};
 
 use crate::bound::SqlType;
 use crate::client::{Client, CommandTag};

@@ -4,7 +4,7 @@ use super::portals::ResultFormats;
 use crate::socket::Socket;
 use catalog::{Datum, Result, Severity, SqlError, SqlState};
 use exec::client::Client;
-use exec::session::{Prepared, ResultColumn, Session, is_name_type};
+use exec::session::{Prepared, ResultColumn, Session};
 use std::ops::ControlFlow;
 use wire::backend;
 use wire::connection::{Input, Output};
@@ -33,7 +33,7 @@ impl Described {
             Description::new(&prepared.parameter_types, columns.map(|c| c.iter().map(describe_column)));
         let text = columns.and_then(|columns| {
             // Text is a valid format for every type.
-            ColumnWriters::new(columns.iter().map(|c| c.functions), |_| 0, is_name_type).ok()
+            ColumnWriters::new(columns.iter().map(|c| c.functions), |_| 0).ok()
         });
         Described { messages, text }
     }
@@ -70,12 +70,6 @@ pub(super) struct Events {
     pub(super) sync_lost: bool,
 }
 
-fn serializer(writers: ColumnWriters, session: &Session) -> RowSerializer {
-    let need_names = writers.need_names();
-    let serializer = RowSerializer::new(writers, session.style());
-    if need_names { serializer.with_names(session.name_printer()) } else { serializer }
-}
-
 /// One execution's client.
 pub(super) struct Responder<'a> {
     pub(super) input: &'a mut Input<Socket>,
@@ -109,14 +103,10 @@ impl<'a> Responder<'a> {
         let described = Described::of(prepared)?;
         let writers = match &described.text {
             Some(text) if formats.is_text() => text.clone(),
-            _ => ColumnWriters::new(
-                columns.iter().map(|c| c.functions),
-                |column| formats.code(column),
-                is_name_type,
-            )?,
+            _ => ColumnWriters::new(columns.iter().map(|c| c.functions), |column| formats.code(column))?,
         };
         self.rows = Some(Rows {
-            serializer: serializer(writers, session),
+            serializer: RowSerializer::new(writers, session.style()),
             description: describe.then_some(&described.messages),
             room: rows_max.unwrap_or(u64::MAX),
             held: Vec::new(),
@@ -126,8 +116,8 @@ impl<'a> Responder<'a> {
 
     /// Readies the client for rows as text, without a description.
     pub(super) fn expect_text(&mut self, columns: &[ResultColumn], session: &Session) -> Result<()> {
-        let writers = ColumnWriters::new(columns.iter().map(|c| c.functions), |_| 0, is_name_type)?;
-        let serializer = serializer(writers, session);
+        let writers = ColumnWriters::new(columns.iter().map(|c| c.functions), |_| 0)?;
+        let serializer = RowSerializer::new(writers, session.style());
         self.rows = Some(Rows { serializer, description: None, room: u64::MAX, held: Vec::new() });
         Ok(())
     }
