@@ -33,8 +33,15 @@ pub fn check_result_formats(formats: Formats<'_>, columns: usize) -> Result<()> 
     }
 }
 
-/// Reads parameter values, whose number has been checked. `now` is what the input text `now` means: microseconds since 2000-01-01 UTC.
-pub fn values(bind: &Bind<'_>, parameter_types: &[Oid], style: &Style, now: i64) -> Result<Vec<Value>> {
+/// Reads parameter values, whose number has been checked. `now` is what the input text `now` means: microseconds since 2000-01-01
+/// UTC. `read_name` reads the text of the types that name objects, and gives `None` for all others.
+pub fn values(
+    bind: &Bind<'_>,
+    parameter_types: &[Oid],
+    style: &Style,
+    now: i64,
+    read_name: impl Fn(Oid, &str) -> Option<Result<Value>>,
+) -> Result<Vec<Value>> {
     let mut values = Vec::with_capacity(parameter_types.len());
     let arena = Arena::new();
     for (index, (bytes, oid)) in bind.parameters.clone().zip(parameter_types).enumerate() {
@@ -42,11 +49,27 @@ pub fn values(bind: &Bind<'_>, parameter_types: &[Oid], style: &Style, now: i64)
         let value = match bytes {
             None if format == 0 || format == 1 => Ok(Value::Null),
             None => Err(unsupported_format(format)),
-            Some(bytes) => value(bytes, format, *oid, &arena, style, now),
+            Some(bytes) => match named(bytes, format, *oid, &read_name) {
+                Some(value) => value,
+                None => value(bytes, format, *oid, &arena, style, now),
+            },
         };
         values.push(value.map_err(|error| name_parameter(error, bind.portal, index + 1, bytes, format))?);
     }
     Ok(values)
+}
+
+fn named(
+    bytes: &[u8],
+    format: i16,
+    oid: Oid,
+    read_name: &impl Fn(Oid, &str) -> Option<Result<Value>>,
+) -> Option<Result<Value>> {
+    // Only then the text has to be looked at twice.
+    if format != 0 || types::by_oid(oid).is_some_and(|typ| typ.shape != types::Shape::Int) {
+        return None;
+    }
+    read_name(oid, text::validate(bytes).ok()?)
 }
 
 fn value(bytes: &[u8], format: i16, oid: Oid, arena: &Arena, style: &Style, now: i64) -> Result<Value> {
@@ -121,8 +144,8 @@ mod tests {
         let body = bind(&[0, 1, 1], &[Some(b"12"), Some(&[0, 0, 0, 7]), None]);
         let bind = frontend::bind(&body).expect("valid");
         check_counts(&bind, 3).expect("three");
-        let values =
-            values(&bind, &[oid::INT8, oid::INT4, oid::TEXT], &Style::default(), 0).expect("valid values");
+        let values = values(&bind, &[oid::INT8, oid::INT4, oid::TEXT], &Style::default(), 0, |_, _| None)
+            .expect("valid values");
         assert_eq!(values, [Value::Int(12), Value::Int(7), Value::Null]);
     }
 
@@ -137,13 +160,13 @@ mod tests {
         let decoded = frontend::bind(&body).expect("valid");
         let message = check_counts(&decoded, 2).expect_err("count").message().to_owned();
         assert_eq!(message, "bind message supplies 1 parameters, but prepared statement \"\" requires 2");
-        let error = values(&decoded, &[oid::INT4], &Style::default(), 0).expect_err("too long");
+        let error = values(&decoded, &[oid::INT4], &Style::default(), 0, |_, _| None).expect_err("too long");
         assert_eq!(error.message(), "incorrect binary data format in bind parameter 1");
         assert_eq!(error.fields().context.as_deref(), Some("unnamed portal parameter $1"));
 
         let body = bind(&[0], &[Some(b"a\xff")]);
         let decoded = frontend::bind(&body).expect("valid");
-        let error = values(&decoded, &[oid::TEXT], &Style::default(), 0).expect_err("not UTF-8");
+        let error = values(&decoded, &[oid::TEXT], &Style::default(), 0, |_, _| None).expect_err("not UTF-8");
         assert_eq!(error.code(), SqlState::CHARACTER_NOT_IN_REPERTOIRE);
     }
 }

@@ -93,19 +93,25 @@ impl RowSerializer {
                 out.extend_from_slice(digits);
             }
             (Column::Call(write), value) => {
-                let start = out.len();
-                out.extend_from_slice(&[0; 4]);
-                write(value, &self.style, out);
-                let length = (out.len() - start - 4) as u32;
-                if let Some(word) = out.get_mut(start..start + 4) {
-                    word.copy_from_slice(&length.to_be_bytes());
-                }
+                counted(out, |out| write(value, &self.style, out));
             }
             (Column::Verbatim | Column::Decimal, value) => {
                 debug_assert!(false, "not of its column's shape: {value:?}");
                 out.extend_from_slice(&(-1_i32).to_be_bytes());
             }
         }
+    }
+}
+
+/// Appends what `fill` appends, its length before it.
+#[inline]
+fn counted(out: &mut Vec<u8>, fill: impl FnOnce(&mut Vec<u8>)) {
+    let start = out.len();
+    out.extend_from_slice(&[0; 4]);
+    fill(out);
+    let length = (out.len() - start - 4) as u32;
+    if let Some(word) = out.get_mut(start..start + 4) {
+        word.copy_from_slice(&length.to_be_bytes());
     }
 }
 

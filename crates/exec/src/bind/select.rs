@@ -252,7 +252,7 @@ impl Scope<'_> {
         let desc = match &item.using {
             None => item.desc,
             Some(names) => {
-                let name = super::expr::operator_name(names)?;
+                let name = super::operator::operator_name(names)?;
                 match name {
                     "<" => false,
                     ">" => true,

@@ -1,6 +1,6 @@
 //! Subqueries in expressions (compare `transformSubLink` in `parse_expr.c`).
 
-use super::expr::operator_name;
+use super::operator::operator_name;
 use super::scope::Scope;
 use super::type_info::{array_of, format};
 use crate::bound::{CallForm, ColumnRef, Expr, Query, SqlType, Subquery, SubqueryKind};

@@ -64,13 +64,14 @@ impl DmlPlan for InsertPlan {
             Some(source) => {
                 // The arena is reset per row: a bulk INSERT must not hold what it has written.
                 let mut arena = Arena::new();
-                let _flow = crate::row::run(source, cx, &mut |row_cx: &ExecContext<'_>, row: &[Datum<'_>]| {
-                    arena.reset();
-                    let cx = row_cx.with_arena(&arena);
-                    let row = arena.slice_with(row.len(), |i| row[i]);
-                    count += self.one(&cx, runtime, row, &mut scratch, &mut done, out)?;
-                    Ok(Flow::Continue(()))
-                })?;
+                let _flow =
+                    crate::row::run(source, cx, &mut |row_cx: &ExecContext<'_>, row: &[Datum<'_>]| {
+                        arena.reset();
+                        let cx = row_cx.with_arena(&arena);
+                        let row = arena.slice_with(row.len(), |i| row[i]);
+                        count += self.one(&cx, runtime, row, &mut scratch, &mut done, out)?;
+                        Ok(Flow::Continue(()))
+                    })?;
             }
         }
         if self.counts {

@@ -88,12 +88,9 @@ impl TableWriter {
     /// Compiles a table's rules. `schema` is the name of its schema.
     pub fn new(rules: &TableRules, schema: &str) -> Result<TableWriter> {
         let table = Arc::clone(&rules.table);
-        // Dropped columns are always NULL; their type may be gone, any will do.
-        let types: Vec<&'static Type> = table
-            .columns
-            .iter()
-            .map(|c| column_type(if c.dropped { catalog::types::oid::BOOL } else { c.typ }))
-            .collect::<Result<_>>()?;
+        // Dropped columns count too: rows from before still hold their values, in the form of their type.
+        let types: Vec<&'static Type> =
+            table.columns.iter().map(|c| column_type(c.typ)).collect::<Result<_>>()?;
         let missing = table.columns.iter().map(|c| c.missing.clone()).collect();
         let layout = RowLayout::new(types.iter().map(|t| t.physical).collect(), missing);
         let cluster = table

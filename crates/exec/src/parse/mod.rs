@@ -2,11 +2,13 @@
 //! syntax errors; all other statements by [`crate::utility`], which keeps their expressions and queries as text.
 
 pub mod ast;
+mod call;
 mod dml;
 mod expr;
 pub mod keywords;
 pub mod lexer;
 pub mod parser;
+mod primary;
 mod select;
 
 use ast::{Ast, Explain, Expr, Query};

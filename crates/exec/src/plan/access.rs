@@ -1,6 +1,6 @@
 //! The way to a table's rows: which index, which range of it, in which direction.
 
-use super::join::{Conjunct, EntrySet, Needed};
+use super::join::{Conjunct, EntrySet, Needed, Wish};
 use super::node::{
     AccessPath, Coercion, Covering, KeyBound, KeyEqual, KeyRange, PlanKind, PlanNode, ScanNode,
 };
@@ -38,9 +38,6 @@ pub(crate) enum Strategy {
     GreaterEqual,
     Greater,
 }
-
-/// An order that is wanted: entry, column, descending, NULLs first; and how many rows of it, if that is known.
-pub(crate) type Wish<'w> = (&'w [(u16, u16, bool, bool)], Option<f64>);
 
 impl Strategy {
     fn commuted(self) -> Self {
@@ -156,7 +153,7 @@ impl<'a> Planner<'a> {
         conjuncts: &[&'q Conjunct],
         available: &EntrySet,
         needed: &Needed,
-        wish: Option<Wish<'_>>,
+        wish: Wish<'_>,
         indexes: &[IndexRule],
     ) -> Choice<'q> {
         let (rows, bytes) = self.context().map_or((0, 0), |cx| cx.size(table.relation));

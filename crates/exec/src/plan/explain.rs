@@ -102,7 +102,7 @@ pub fn explain_query(
     elapsed: Duration,
 ) -> Vec<String> {
     let path = if matches!(plan.root.kind, PlanKind::Relational(_)) { "relational" } else { "row" };
-    let shower = Shower { options, instrumentation };
+    let shower = Shower { instrumentation };
     let mut roots = Vec::new();
     shower.show(&plan.root, None, &mut Vec::new(), &mut roots);
     print(roots, options, path, elapsed)
@@ -115,7 +115,7 @@ pub fn explain_dml(
     instrumentation: Option<&Instrumentation>,
     elapsed: Duration,
 ) -> Vec<String> {
-    let shower = Shower { options, instrumentation };
+    let shower = Shower { instrumentation };
     let mut root = Shown { label: plan.label(), ..Shown::default() };
     let verb = root.label.split(' ').next().unwrap_or_default().to_owned();
     root.properties.push(("Node Type".into(), Property::Text("ModifyTable".into())));
@@ -152,7 +152,6 @@ struct Shown {
 }
 
 struct Shower<'p> {
-    options: &'p ExplainOptions,
     instrumentation: Option<&'p Instrumentation>,
 }
 

@@ -598,6 +598,6 @@ pub(crate) fn ordered(mut q: Query, keys: &[(usize, bool)]) -> Query {
 
 pub(crate) fn limited(mut q: Query, limit: i64, offset: i64) -> Query {
     q.limit = Some(Expr::Const(Value::Int(limit), BIGINT));
-    q.offset = (offset > 0).then(|| Expr::Const(Value::Int(offset), BIGINT));
+    q.offset = (offset > 0).then_some(Expr::Const(Value::Int(offset), BIGINT));
     q
 }

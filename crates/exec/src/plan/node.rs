@@ -597,9 +597,9 @@ pub enum CteQuery {
     /// By iteration.
     Recursive {
         /// The first arm.
-        start: PlanNode,
+        start: Box<PlanNode>,
         /// The recursive arm, which reads the working table.
-        step: PlanNode,
+        step: Box<PlanNode>,
         /// Slot of the working table.
         table: usize,
         /// UNION without ALL: rows seen before are dropped.

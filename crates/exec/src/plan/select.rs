@@ -307,7 +307,7 @@ impl<'a> Planner<'a> {
                     true => None,
                     false => Some(hash_columns(&cte.query)?),
                 };
-                CteQuery::Recursive { start, step: step?, table, distinct }
+                CteQuery::Recursive { start: Box::new(start), step: Box::new(step?), table, distinct }
             }
             _ => CteQuery::Plain(self.plan_query(&cte.query, depth + 1, outer)?),
         };

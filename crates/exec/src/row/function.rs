@@ -225,7 +225,7 @@ pub fn system(node: &SystemNode, cx: &ExecContext<'_>, out: &mut Sink<'_>) -> Re
         // A sequence reads as a table of one row.
         None if env.objects().sequence(node.oid).is_some() => {
             let (last_value, is_called) = env.sequence_state(node.oid)?;
-            let _only_row = emit(&[Datum::Int(last_value), Datum::Int(0), Datum::Bool(is_called)])?;
+            let _ = emit(&[Datum::Int(last_value), Datum::Int(0), Datum::Bool(is_called)])?;
         }
         None => return Err(SqlError::unsupported(format_args!("reading {}", node.alias))),
     }

@@ -171,7 +171,8 @@ impl Session {
                     cx.statement.tick()?;
                     let row = read_row(&reader, &columns, &arena, cx, &table.name)?;
                     let row_cx = ExecContext { params: &row, ..cx.with_arena(&arena) };
-                    let _flow = plan.run(&row_cx, &mut |_, _| Ok(ControlFlow::Continue(())))
+                    let _flow = plan
+                        .run(&row_cx, &mut |_, _| Ok(ControlFlow::Continue(())))
                         .map_err(|error| in_row(error, &table.name, &reader))?;
                     count += 1;
                 }
@@ -295,11 +296,15 @@ impl Session {
         };
         let result = match &planned.body {
             Body::Query(plan) => self.with_context(plan.cache_slots, &view, &[], None, |cx, _| {
-                crate::row::run(&plan.root, cx, &mut |_, row: &[Datum<'_>]| push(row)).map(|_| ())
+                crate::row::run(&plan.root, cx, &mut |row_cx, row| {
+                    planned.named.with_names(row_cx, row, &mut push)
+                })
+                .map(|_| ())
             }),
             Body::Dml { plan, cache_slots, .. } => {
                 self.with_context(*cache_slots, &view, &[], None, |cx, _| {
-                    plan.run(cx, &mut |_, row: &[Datum<'_>]| push(row)).map(|_| ())
+                    plan.run(cx, &mut |row_cx, row| planned.named.with_names(row_cx, row, &mut push))
+                        .map(|_| ())
                 })
             }
             Body::Explain(..) | Body::Utility(_) => Err(SqlError::unsupported("COPY of this statement")),

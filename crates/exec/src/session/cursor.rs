@@ -88,6 +88,28 @@ impl Session {
         Ok(CommandTag::plain("DECLARE CURSOR"))
     }
 
+    /// Columns of an open cursor of SQL, which the protocol knows as a portal.
+    pub fn cursor(&self, name: &str) -> Option<&[ResultColumn]> {
+        self.cursors.get(name).map(|cursor| &*cursor.columns)
+    }
+
+    /// Execute of the protocol on an open cursor of SQL: the next rows, all if `rows_max` is `None`. Returns how many.
+    pub fn execute_cursor(
+        &mut self,
+        name: &str,
+        rows_max: Option<u64>,
+        client: &mut dyn Client,
+    ) -> Result<u64> {
+        let count = rows_max.and_then(|max| i64::try_from(max).ok()).unwrap_or(i64::MAX);
+        let tag = self.fetch(name, FetchDirection::Forward(count), false, client)?;
+        Ok(tag.count.unwrap_or(0))
+    }
+
+    /// Close of the protocol on a cursor of SQL; nothing if not there.
+    pub fn drop_cursor(&mut self, name: &str) {
+        self.cursors.remove(name);
+    }
+
     /// Columns of an open cursor, which FETCH puts out.
     pub(super) fn cursor_columns(&self, name: &str) -> Result<Vec<ResultColumn>> {
         self.cursors.get(name).map(|cursor| cursor.columns.clone()).ok_or_else(|| no_cursor(name))

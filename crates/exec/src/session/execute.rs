@@ -29,7 +29,8 @@ impl Session {
         parameters: &[Value],
         client: &mut dyn Client,
     ) -> Result<CommandTag> {
-        self.check_stop()?;
+        // A cancel request counts from when the statement has come, not from when it begins to run.
+        self.state.interrupt.check().map_err(sql_error)?;
         if self.block == Block::Failed && !prepared.ends_transaction {
             return Err(failed_block());
         }
@@ -140,7 +141,7 @@ impl Session {
             }
             Body::Dml { plan, cache_slots, verb, .. } => {
                 let rows = self.with_context(*cache_slots, view, &parameters, None, |cx, runtime| {
-                    plan.run(cx, &mut |row_cx, row| {
+                    let _flow = plan.run(cx, &mut |row_cx, row| {
                         planned.named.with_names(row_cx, row, |row| client.row(row))
                     })?;
                     Ok(runtime.rows.get())

@@ -1,11 +1,12 @@
-//! Result columns of the reg types: their values are OIDs, and the client gets names, which only a session can look up.
+//! Result columns and parameters of the reg types: their values are OIDs, and the client gets names, which only a session can look up.
 
-use crate::bound::QueryColumn;
-use crate::functions::reg;
+use super::Session;
+use crate::bound::{QueryColumn, SqlType};
+use crate::functions::{EvalContext, io, reg};
 use crate::row::context::ExecContext;
 use catalog::types::Type;
 use catalog::types::oids::NAMED_OID;
-use catalog::{Datum, Oid, Result};
+use catalog::{Arena, Datum, Oid, Result, Value};
 
 /// The functions by which a result column is written.
 pub(super) fn writer(typ: &'static Type) -> &'static Type {
@@ -47,5 +48,17 @@ impl NamedColumns {
             *slot = Datum::Bytes(bytes);
         }
         then(&row)
+    }
+}
+
+impl Session {
+    /// Reads a parameter of a reg type from its text; `None` for other types, whose own functions do.
+    pub fn read_name(&self, typ: Oid, text: &str) -> Option<Result<Value>> {
+        if !reg::is_reg_type(typ) {
+            return None;
+        }
+        let (arena, style) = (Arena::new(), self.style());
+        let cx = EvalContext { arena: &arena, style: &style, env: &*self.state };
+        Some(io::input(&cx, SqlType::plain(typ), text).map(|datum| datum.to_value()))
     }
 }

@@ -3,6 +3,7 @@
 use super::{Name, Source, TypeName};
 use crate::parse::keywords::Category;
 use crate::parse::lexer::{Kind, Token};
+use crate::parse::parser::Parser;
 use catalog::{Result, SqlError, SqlState};
 
 /// The cursor.
@@ -315,6 +316,10 @@ impl<'a> Tokens<'a> {
         if self.is(0, "setof") {
             return Err(self.unexpected());
         }
+        // Where PostgreSQL's grammar ends the type's name; what is read beyond it is a syntax error.
+        let mut grammar = Parser::new(self.text, self.tokens);
+        grammar.at = self.at;
+        grammar.type_name()?;
         let mut typ = TypeName { position, ..TypeName::default() };
         let first = match self.peek(0) {
             Some(Kind::Quoted(name)) => {
@@ -364,6 +369,10 @@ impl<'a> Tokens<'a> {
             }
             self.expect_punct("]")?;
             typ.dimensions += 1;
+        }
+        if self.at > grammar.at {
+            self.at = grammar.at;
+            return Err(self.unexpected());
         }
         Ok(typ)
     }

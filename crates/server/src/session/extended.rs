@@ -2,13 +2,14 @@
 //! functions in PostgreSQL's `postgres.c`.
 
 use super::portals::{HeldRows, Portal, Progress, ResultFormats};
-use super::respond::{Described, Responder};
+use super::respond::{Described, Responder, describe_column};
 use super::{Conversation, Phase};
 use catalog::{Result, SqlError, SqlState};
 use exec::client::CommandTag;
 use exec::session::{Prepared, TransactionStatus};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
+use wire::describe::Description;
 use wire::frontend::{self, Tag, Target};
 use wire::{backend, params};
 
@@ -109,9 +110,11 @@ impl Conversation<'_> {
         if let Some(prepared) = &prepared {
             self.session.check_bind(prepared)?;
         }
-        self.portals.check_new(message.portal)?;
+        self.portals.check_new(message.portal, self.session.cursor(message.portal).is_some())?;
         let style = self.session.style();
-        let parameters = params::values(&message, parameter_types, &style, now())?;
+        let parameters = params::values(&message, parameter_types, &style, now(), |typ, text| {
+            self.session.read_name(typ, text)
+        })?;
         if let Some(columns) = prepared.as_ref().and_then(|p| p.columns.as_ref()) {
             params::check_result_formats(message.result_formats, columns.len())?;
         }
@@ -143,6 +146,14 @@ impl Conversation<'_> {
                 described.messages.row(output, |_| 0);
             }
             Target::Portal(name) => {
+                if let Some(columns) = self.session.cursor(name) {
+                    if failed {
+                        return Err(in_failed_transaction());
+                    }
+                    let columns = Some(columns.iter().map(describe_column));
+                    Description::new(&[], columns).row(output, |_| 0);
+                    return Ok(());
+                }
                 let portal = self.portals.find(name)?;
                 let Some(prepared) = &portal.prepared else {
                     backend::no_data(output);
@@ -160,6 +171,10 @@ impl Conversation<'_> {
 
     fn try_execute(&mut self) -> Result<()> {
         let (name, rows_max) = frontend::execute(self.connection.input.body())?;
+        if self.session.cursor(name).is_some() {
+            let name = name.to_owned();
+            return self.execute_cursor(&name, rows_max);
+        }
         let portal = self.portals.find(name)?;
         let Some(prepared) = portal.prepared.clone() else {
             backend::empty_query_response(&mut self.connection.output.buffer);
@@ -177,8 +192,7 @@ impl Conversation<'_> {
                 let mut client =
                     Responder::without_rows(&mut connection.input, &mut connection.output, &mut self.events);
                 if returns_rows {
-                    let style = self.session.style();
-                    client.expect_rows(&prepared, &portal.formats, style, false, rows_max)?;
+                    client.expect_rows(&prepared, &portal.formats, &self.session, false, rows_max)?;
                 }
                 let tag = self.session.execute(&prepared, &portal.parameters, &mut client)?;
                 let (room, held) = client.finish();
@@ -215,11 +229,33 @@ impl Conversation<'_> {
         Ok(())
     }
 
+    /// Execute on a cursor that SQL declared.
+    fn execute_cursor(&mut self, name: &str, rows_max: Option<u64>) -> Result<()> {
+        if self.session.status() == TransactionStatus::Failed {
+            return Err(in_failed_transaction());
+        }
+        let connection = &mut *self.connection;
+        let mut client =
+            Responder::without_rows(&mut connection.input, &mut connection.output, &mut self.events);
+        client.expect_text(self.session.cursor(name).unwrap_or_default(), &self.session)?;
+        let count = self.session.execute_cursor(name, rows_max, &mut client)?;
+        let output = &mut self.connection.output.buffer;
+        if rows_max == Some(count) {
+            backend::portal_suspended(output);
+        } else {
+            backend::command_complete(output, "SELECT", Some(count));
+        }
+        Ok(())
+    }
+
     fn try_close(&mut self) -> Result<()> {
         match frontend::target(Tag::Close, self.connection.input.body())? {
             Target::Statement("") => self.unnamed = None,
             Target::Statement(name) => self.session.close_prepared(name),
-            Target::Portal(name) => self.portals.remove(name),
+            Target::Portal(name) => {
+                self.portals.remove(name);
+                self.session.drop_cursor(name);
+            }
         }
         backend::close_complete(&mut self.connection.output.buffer);
         Ok(())

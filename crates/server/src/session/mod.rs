@@ -153,8 +153,10 @@ impl<'c> Conversation<'c> {
         let received = connection.input.message(&mut connection.output);
         // What is read within a statement (COPY) may take its time.
         connection.set_read_timeout(None);
-        // A termination wakes a waiting session by ending its input.
-        self.session.check_stop().map_err(fatal).map_err(Some)?;
+        // A termination wakes a waiting session by ending its input. A cancel request that came while it waited is forgotten here.
+        if phase == Phase::Ready || received.is_err() {
+            self.session.check_stop().map_err(fatal).map_err(Some)?;
+        }
         received.map_err(|error| match error {
             ReceiveError::Closed => None,
             ReceiveError::TimedOut => idle_error.map(fatal),

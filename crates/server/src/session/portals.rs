@@ -103,9 +103,9 @@ pub(super) struct Portals {
 }
 
 impl Portals {
-    /// Checks that a portal of this name may be made; the unnamed one may always.
-    pub(super) fn check_new(&self, name: &str) -> Result<()> {
-        if name.is_empty() || !self.named.contains_key(name) {
+    /// Checks that a portal of this name may be made; the unnamed one may always. SQL's cursors share the names.
+    pub(super) fn check_new(&self, name: &str, is_cursor: bool) -> Result<()> {
+        if name.is_empty() || !(is_cursor || self.named.contains_key(name)) {
             return Ok(());
         }
         Err(SqlError::new(SqlState::DUPLICATE_CURSOR, format!("cursor \"{name}\" already exists")))
@@ -170,8 +170,12 @@ mod tests {
         let mut portals = Portals::default();
         portals.insert("", portal());
         portals.insert("c", portal());
-        assert!(portals.check_new("").is_ok());
-        assert_eq!(portals.check_new("c").expect_err("there").message(), "cursor \"c\" already exists");
+        assert!(portals.check_new("", false).is_ok());
+        assert!(portals.check_new("d", true).is_err());
+        assert_eq!(
+            portals.check_new("c", false).expect_err("there").message(),
+            "cursor \"c\" already exists"
+        );
         portals.clear();
         assert_eq!(portals.find("c").err().map(|e| e.code()), Some(SqlState::UNDEFINED_CURSOR));
     }

@@ -2,11 +2,10 @@
 
 use super::portals::ResultFormats;
 use crate::socket::Socket;
-use catalog::{Datum, Result, Severity, SqlError, SqlState, Style};
+use catalog::{Datum, Result, Severity, SqlError, SqlState};
 use exec::client::Client;
-use exec::session::Prepared;
+use exec::session::{Prepared, ResultColumn, Session};
 use std::ops::ControlFlow;
-use std::sync::Arc;
 use wire::backend;
 use wire::connection::{Input, Output};
 use wire::describe::{Column, Description};
@@ -30,24 +29,25 @@ impl Described {
 
     fn new(prepared: &Prepared) -> Described {
         let columns = prepared.columns.as_ref();
-        let messages = Description::new(
-            &prepared.parameter_types,
-            columns.map(|columns| {
-                columns.iter().map(|column| Column {
-                    name: &column.name,
-                    table: column.table,
-                    attnum: column.attnum,
-                    type_oid: column.typ.oid,
-                    type_len: column.functions.len,
-                    typmod: column.typ.typmod,
-                })
-            }),
-        );
+        let messages =
+            Description::new(&prepared.parameter_types, columns.map(|c| c.iter().map(describe_column)));
         let text = columns.and_then(|columns| {
             // Text is a valid format for every type.
             ColumnWriters::new(columns.iter().map(|c| c.functions), |_| 0).ok()
         });
         Described { messages, text }
+    }
+}
+
+/// A column as RowDescription tells it.
+pub(super) fn describe_column(column: &ResultColumn) -> Column<'_> {
+    Column {
+        name: &column.name,
+        table: column.table,
+        attnum: column.attnum,
+        type_oid: column.typ.oid,
+        type_len: column.functions.len,
+        typmod: column.typ.typmod,
     }
 }
 
@@ -95,7 +95,7 @@ impl<'a> Responder<'a> {
         &mut self,
         prepared: &'a Prepared,
         formats: &ResultFormats,
-        style: Arc<Style>,
+        session: &Session,
         describe: bool,
         rows_max: Option<u64>,
     ) -> Result<()> {
@@ -106,11 +106,19 @@ impl<'a> Responder<'a> {
             _ => ColumnWriters::new(columns.iter().map(|c| c.functions), |column| formats.code(column))?,
         };
         self.rows = Some(Rows {
-            serializer: RowSerializer::new(writers, style),
+            serializer: RowSerializer::new(writers, session.style()),
             description: describe.then_some(&described.messages),
             room: rows_max.unwrap_or(u64::MAX),
             held: Vec::new(),
         });
+        Ok(())
+    }
+
+    /// Readies the client for rows as text, without a description.
+    pub(super) fn expect_text(&mut self, columns: &[ResultColumn], session: &Session) -> Result<()> {
+        let writers = ColumnWriters::new(columns.iter().map(|c| c.functions), |_| 0)?;
+        let serializer = RowSerializer::new(writers, session.style());
+        self.rows = Some(Rows { serializer, description: None, room: u64::MAX, held: Vec::new() });
         Ok(())
     }
 

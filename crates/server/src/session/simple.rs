@@ -48,8 +48,7 @@ impl Conversation<'_> {
         let mut client =
             Responder::without_rows(&mut connection.input, &mut connection.output, &mut self.events);
         if prepared.columns.is_some() {
-            let style = self.session.style();
-            client.expect_rows(&prepared, &ResultFormats::All(0), style, true, None)?;
+            client.expect_rows(&prepared, &ResultFormats::All(0), &self.session, true, None)?;
         }
         let tag = match self.session.execute(&prepared, &parameters, &mut client) {
             Ok(tag) => tag,

@@ -346,3 +346,30 @@ fn expressions_print_as_in_postgresql() {
     }
     assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
 }
+
+/// The deepest statements that parse are bound without running out of a session thread's stack; deeper ones are refused.
+#[test]
+fn deep_statements_are_refused_or_fit_the_stack() {
+    let deep = |n: usize| format!("select {}1{}", "(".repeat(n), ")".repeat(n));
+    let long = |n: usize| format!("select {}1", "1 + ".repeat(n));
+    let subqueries = |n: usize| format!("{}select 1{}", "select (".repeat(n), ")".repeat(n));
+    let not = |n: usize| format!("select {} true", "not ".repeat(n));
+    let run = move || {
+        let session = session();
+        for n in [50, 190, 390, 790, 5000, 100_000] {
+            for sql in [deep(n), long(n), subqueries(n), not(n)] {
+                let got = answer(&sql, &session);
+                assert!(got.starts_with("ok") || got.contains("stack depth limit exceeded"), "{n}: {got}");
+            }
+        }
+        let list: Vec<String> = (0..20_000).map(|i| i.to_string()).collect();
+        let wide = format!(
+            "select a from t where a in ({}) or {}",
+            list.join(","),
+            vec!["a = 1"; 5000].join(" or ")
+        );
+        assert!(answer(&wide, &session).starts_with("ok"));
+    };
+    let thread = std::thread::Builder::new().stack_size(8 << 20).spawn(run).expect("a thread");
+    thread.join().expect("no overflow");
+}

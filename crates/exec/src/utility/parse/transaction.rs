@@ -59,10 +59,12 @@ pub(super) fn modes(t: &mut Tokens<'_>) -> Result<TransactionModes> {
                 t.expect("serializable")?;
                 "serializable"
             });
-        } else if t.accept("read only") {
-            modes.read_only = Some(true);
-        } else if t.accept("read write") {
-            modes.read_only = Some(false);
+        } else if t.accept("read") {
+            let read_only = t.accept("only");
+            if !read_only {
+                t.expect("write")?;
+            }
+            modes.read_only = Some(read_only);
         } else if t.accept("not deferrable") {
             modes.deferrable = Some(false);
         } else if t.accept("deferrable") {
