@@ -9,7 +9,9 @@ use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{DataFusionError, Result as DataFusionResult, ScalarValue};
 use datafusion::logical_expr::function::AccumulatorArgs;
 use datafusion::logical_expr::utils::AggregateOrderSensitivity;
-use datafusion::logical_expr::{Accumulator, AggregateUDFImpl, EmitTo, GroupsAccumulator, Signature, Volatility};
+use datafusion::logical_expr::{
+    Accumulator, AggregateUDFImpl, EmitTo, GroupsAccumulator, Signature, Volatility,
+};
 use exec::functions::{Accumulator as State, AggregateFn, CallTypes, EvalContext};
 use parking_lot::Mutex;
 use std::hash::{Hash, Hasher};
@@ -110,7 +112,10 @@ impl AggregateUDFImpl for Adapted {
         true
     }
 
-    fn create_groups_accumulator(&self, _: AccumulatorArgs<'_>) -> DataFusionResult<Box<dyn GroupsAccumulator>> {
+    fn create_groups_accumulator(
+        &self,
+        _: AccumulatorArgs<'_>,
+    ) -> DataFusionResult<Box<dyn GroupsAccumulator>> {
         Ok(Box::new(self.states()))
     }
 
@@ -137,7 +142,12 @@ impl States {
         Ok(())
     }
 
-    fn add(&mut self, values: &[ArrayRef], groups: Option<&[usize]>, filter: Option<&BooleanArray>) -> Result<()> {
+    fn add(
+        &mut self,
+        values: &[ArrayRef],
+        groups: Option<&[usize]>,
+        filter: Option<&BooleanArray>,
+    ) -> Result<()> {
         let readers = values.iter().map(|array| Reader::new(array)).collect::<Result<Vec<_>>>()?;
         let rows = values.first().map_or(0, |array| array.len());
         let (states, strict) = (&mut self.groups, self.call.function.strict);

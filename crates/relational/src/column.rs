@@ -6,12 +6,10 @@ use catalog::types::{Physical, Type, oid};
 use catalog::{Datum, Oid, SqlError};
 use datafusion::arrow::array::{
     Array, ArrayRef, AsArray, BinaryViewArray, BinaryViewBuilder, BooleanArray, BooleanBuilder, Float32Array,
-    Float32Builder, Float64Array, Float64Builder, Int16Array, Int16Builder, Int32Array, Int32Builder, Int64Array,
-    Int64Builder,
+    Float32Builder, Float64Array, Float64Builder, Int16Array, Int16Builder, Int32Array, Int32Builder,
+    Int64Array, Int64Builder,
 };
-use datafusion::arrow::datatypes::{
-    DataType, Float32Type, Float64Type, Int16Type, Int32Type, Int64Type,
-};
+use datafusion::arrow::datatypes::{DataType, Float32Type, Float64Type, Int16Type, Int32Type, Int64Type};
 use std::sync::Arc;
 
 /// The arrow form of a column.
@@ -64,11 +62,7 @@ impl Kind {
 /// Whether arrow compares a type's arrays as PostgreSQL compares its values.
 pub fn is_native(typ: &Type) -> bool {
     match typ.physical {
-        Physical::Bool
-        | Physical::Int2
-        | Physical::Int4
-        | Physical::UInt4
-        | Physical::Int8 => true,
+        Physical::Bool | Physical::Int2 | Physical::Int4 | Physical::UInt4 | Physical::Int8 => true,
         Physical::Bytes => is_raw(typ.oid),
         Physical::Float4 | Physical::Float8 | Physical::Interval => false,
     }
@@ -110,7 +104,9 @@ impl<'a> Reader<'a> {
             DataType::BinaryView => array.as_binary_view_opt().map(Reader::Bytes),
             _ => None,
         };
-        found.ok_or_else(|| SqlError::internal(format!("an array of {} on the relational path", array.data_type())))
+        found.ok_or_else(|| {
+            SqlError::internal(format!("an array of {} on the relational path", array.data_type()))
+        })
     }
 
     /// The value in a row that the array has.

@@ -30,7 +30,12 @@ impl Execution {
     }
 
     /// An execution with these parameters over a view.
-    pub fn new(params: Vec<Value>, view: ReadView, style: Style, objects: &Arc<DatabaseObjects>) -> Arc<Execution> {
+    pub fn new(
+        params: Vec<Value>,
+        view: ReadView,
+        style: Style,
+        objects: &Arc<DatabaseObjects>,
+    ) -> Arc<Execution> {
         let objects = Arc::clone(objects);
         Arc::new(Execution { params, view, style, environment: Detached(Arc::clone(&objects)), objects })
     }
@@ -59,7 +64,9 @@ pub fn sql_error(error: DataFusionError) -> SqlError {
             Some(found) => found.clone(),
             None => SqlError::internal(inner.to_string()),
         },
-        DataFusionError::ResourcesExhausted(message) => SqlError::new(SqlState::OUT_OF_MEMORY, message.clone()),
+        DataFusionError::ResourcesExhausted(message) => {
+            SqlError::new(SqlState::OUT_OF_MEMORY, message.clone())
+        }
         other => SqlError::internal(other.to_string()),
     }
 }

@@ -122,7 +122,8 @@ impl Evaluated {
         let computed = &self.computed;
         let values = self.children.iter().map(|child| child.evaluate(batch)?.into_array(rows));
         let arrays = values.collect::<DataFusionResult<Vec<_>>>().map_err(sql_error)?;
-        let readers = computed.slots.iter().zip(&arrays).map(|(slot, array)| Ok((*slot, Reader::new(array)?)));
+        let readers =
+            computed.slots.iter().zip(&arrays).map(|(slot, array)| Ok((*slot, Reader::new(array)?)));
         let readers = readers.collect::<Result<Vec<_>>>()?;
         let width = computed.slots.iter().max().map_or(0, |slot| slot + 1);
         let mut writer = Writer::new(computed.kind, rows);

@@ -127,15 +127,16 @@ fn is_detached(e: &Expr) -> bool {
                 | Expr::Grouping(_)
                 | Expr::NextValue(..) => false,
                 Expr::Column(c) => c.level == 0,
-                Expr::Call(call) | Expr::Distinct(call) | Expr::ScalarArray(call, _) | Expr::NullIf(call, _) => {
-                    call.proc.volatility == Volatility::Immutable
-                }
+                Expr::Call(call)
+                | Expr::Distinct(call)
+                | Expr::ScalarArray(call, _)
+                | Expr::NullIf(call, _) => call.proc.volatility == Volatility::Immutable,
                 // Text of points in time may say `now`.
-                Expr::IoCast(_, to, ..) => !matches!(
-                    to.oid,
-                    oid::DATE | oid::TIME | oid::TIMETZ | oid::TIMESTAMP | oid::TIMESTAMPTZ
-                ) && to.oid.0 < 10_000
-                    && type_of(*to).is_some_and(|t| !t.is_array() && !t.name.starts_with("reg")),
+                Expr::IoCast(_, to, ..) => {
+                    !matches!(to.oid, oid::DATE | oid::TIME | oid::TIMETZ | oid::TIMESTAMP | oid::TIMESTAMPTZ)
+                        && to.oid.0 < 10_000
+                        && type_of(*to).is_some_and(|t| !t.is_array() && !t.name.starts_with("reg"))
+                }
                 _ => true,
             },
         };
@@ -281,9 +282,12 @@ impl Lowerer<'_> {
             return Some(relation);
         }
         self.heavy = true;
-        let mut columns: Vec<Computed> = relation.kinds.iter().enumerate().map(|(i, kind)| {
-            Computed::slot(i, *kind, &format!("column{}", i + 1))
-        }).collect();
+        let mut columns: Vec<Computed> = relation
+            .kinds
+            .iter()
+            .enumerate()
+            .map(|(i, kind)| Computed::slot(i, *kind, &format!("column{}", i + 1)))
+            .collect();
         let width = columns.len();
         let mut order = Vec::with_capacity(keys.len());
         for key in keys {

@@ -107,7 +107,11 @@ fn column_of(schema: &Schema, column: usize) -> Result<Arc<dyn PhysicalExpr>> {
 
 impl Tree {
     /// The physical plan for an execution. `fetch` is how many rows of a sort at the top are asked for.
-    pub fn assemble(&self, execution: &Arc<Execution>, fetch: Option<usize>) -> Result<Arc<dyn ExecutionPlan>> {
+    pub fn assemble(
+        &self,
+        execution: &Arc<Execution>,
+        fetch: Option<usize>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
         Ok(match self {
             Tree::Scan(spec) => Arc::new(TableScan::new(spec, execution)),
             Tree::Project(input, columns) => {
@@ -125,7 +129,8 @@ impl Tree {
                 let build = build.assemble(execution, None)?;
                 let probe = probe.assemble(execution, None)?;
                 let (left, right) = (build.schema(), probe.schema());
-                let on = on.iter().map(|(l, r)| (l.assemble(&left, execution), r.assemble(&right, execution)));
+                let on =
+                    on.iter().map(|(l, r)| (l.assemble(&left, execution), r.assemble(&right, execution)));
                 Arc::new(HashJoinExec::try_new(
                     build,
                     probe,
@@ -188,7 +193,8 @@ impl Tree {
                 }
             }
             Tree::Union(inputs) => {
-                let inputs = inputs.iter().map(|i| i.assemble(execution, None)).collect::<Result<Vec<_>>>()?;
+                let inputs =
+                    inputs.iter().map(|i| i.assemble(execution, None)).collect::<Result<Vec<_>>>()?;
                 Arc::new(CoalescePartitionsExec::new(UnionExec::try_new(inputs)?))
             }
         })

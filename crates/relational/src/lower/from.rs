@@ -117,7 +117,8 @@ impl Lowerer<'_> {
         let mut parts = Vec::with_capacity(units.len());
         for unit in units {
             let entries = entries_in(unit)?;
-            let own: Vec<_> = all.iter().filter(|c| c.entries & !entries == 0 && c.entries != 0).copied().collect();
+            let own: Vec<_> =
+                all.iter().filter(|c| c.entries & !entries == 0 && c.entries != 0).copied().collect();
             all.retain(|c| c.entries & !entries != 0 || c.entries == 0);
             parts.push(Part { relation: self.unit(from, unit, own)?, entries });
         }
@@ -129,9 +130,8 @@ impl Lowerer<'_> {
         let mut joined = parts.swap_remove(largest);
         while !parts.is_empty() {
             self.heavy = true;
-            let connected = |part: &Part| {
-                all.iter().any(|c| equality(c.expr, part.entries, joined.entries).is_some())
-            };
+            let connected =
+                |part: &Part| all.iter().any(|c| equality(c.expr, part.entries, joined.entries).is_some());
             let candidates = (0..parts.len()).filter(|i| parts.get(*i).is_some_and(connected));
             let next = candidates.min_by(|a, b| {
                 let rows = |i: &usize| parts.get(*i).map_or(0.0, |p| p.relation.rows);
@@ -142,9 +142,8 @@ impl Lowerer<'_> {
             let mut rest = Vec::new();
             for condition in all {
                 let pair = equality(condition.expr, build.entries, joined.entries);
-                let keys = pair.and_then(|pair| {
-                    self.key_pair(pair, &build.relation.layout, &joined.relation.layout)
-                });
+                let keys = pair
+                    .and_then(|pair| self.key_pair(pair, &build.relation.layout, &joined.relation.layout));
                 match keys {
                     Some(keys) => on.push(keys),
                     None => rest.push(condition),
@@ -178,9 +177,8 @@ impl Lowerer<'_> {
         if kind != JoinKind::Full {
             // WHERE filters the preserved side before the join as well as after it; ON the other side.
             (below, above) = above.into_iter().partition(|c| c.entries & !preserved_entries == 0);
-            (inside, connecting) = connecting
-                .into_iter()
-                .partition(|c| c.entries & !nullable_entries == 0 && c.entries != 0);
+            (inside, connecting) =
+                connecting.into_iter().partition(|c| c.entries & !nullable_entries == 0 && c.entries != 0);
         }
         let preserved = self.joined(from, &[preserved], below)?;
         let nullable = self.joined(from, &[nullable], inside)?;
@@ -318,12 +316,8 @@ fn join(kind: JoinType, build: Part, probe: Part, on: Vec<(Computed, Computed)>)
     let layout = build.relation.layout.join(&probe.relation.layout);
     let mut kinds = build.relation.kinds;
     kinds.extend(probe.relation.kinds);
-    let tree = Tree::Join {
-        kind,
-        build: Box::new(build.relation.tree),
-        probe: Box::new(probe.relation.tree),
-        on,
-    };
+    let tree =
+        Tree::Join { kind, build: Box::new(build.relation.tree), probe: Box::new(probe.relation.tree), on };
     let rows = build.relation.rows.max(probe.relation.rows);
     Some(Part { relation: Relation { tree, layout, kinds, rows }, entries: build.entries | probe.entries })
 }
@@ -351,9 +345,31 @@ fn is_equality(call: &Call) -> bool {
     let name = call.proc.src.as_str();
     matches!(
         name,
-        "int2eq" | "int4eq" | "int8eq" | "int24eq" | "int42eq" | "int28eq" | "int82eq" | "int48eq" | "int84eq"
-            | "oideq" | "booleq" | "date_eq" | "time_eq" | "timestamp_eq" | "texteq" | "nameeq" | "nameeqtext"
-            | "texteqname" | "byteaeq" | "uuid_eq" | "float4eq" | "float8eq" | "float48eq" | "float84eq"
-            | "numeric_eq" | "bpchareq"
+        "int2eq"
+            | "int4eq"
+            | "int8eq"
+            | "int24eq"
+            | "int42eq"
+            | "int28eq"
+            | "int82eq"
+            | "int48eq"
+            | "int84eq"
+            | "oideq"
+            | "booleq"
+            | "date_eq"
+            | "time_eq"
+            | "timestamp_eq"
+            | "texteq"
+            | "nameeq"
+            | "nameeqtext"
+            | "texteqname"
+            | "byteaeq"
+            | "uuid_eq"
+            | "float4eq"
+            | "float8eq"
+            | "float48eq"
+            | "float84eq"
+            | "numeric_eq"
+            | "bpchareq"
     ) && call.typ.oid == oid::BOOL
 }
