@@ -295,12 +295,15 @@ impl Session {
         };
         let result = match &planned.body {
             Body::Query(plan) => self.with_context(plan.cache_slots, &view, &[], None, |cx, _| {
-                crate::row::run(&plan.root, cx, &mut |row_cx, row| planned.named.with_names(row_cx, row, &mut push))
-                    .map(|_| ())
+                crate::row::run(&plan.root, cx, &mut |row_cx, row| {
+                    planned.named.with_names(row_cx, row, &mut push)
+                })
+                .map(|_| ())
             }),
             Body::Dml { plan, cache_slots, .. } => {
                 self.with_context(*cache_slots, &view, &[], None, |cx, _| {
-                    plan.run(cx, &mut |row_cx, row| planned.named.with_names(row_cx, row, &mut push)).map(|_| ())
+                    plan.run(cx, &mut |row_cx, row| planned.named.with_names(row_cx, row, &mut push))
+                        .map(|_| ())
                 })
             }
             Body::Explain(..) | Body::Utility(_) => Err(SqlError::unsupported("COPY of this statement")),

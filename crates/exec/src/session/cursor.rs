@@ -94,7 +94,12 @@ impl Session {
     }
 
     /// Execute of the protocol on an open cursor of SQL: the next rows, all if `rows_max` is `None`. Returns how many.
-    pub fn execute_cursor(&mut self, name: &str, rows_max: Option<u64>, client: &mut dyn Client) -> Result<u64> {
+    pub fn execute_cursor(
+        &mut self,
+        name: &str,
+        rows_max: Option<u64>,
+        client: &mut dyn Client,
+    ) -> Result<u64> {
         let count = rows_max.and_then(|max| i64::try_from(max).ok()).unwrap_or(i64::MAX);
         let tag = self.fetch(name, FetchDirection::Forward(count), false, client)?;
         Ok(tag.count.unwrap_or(0))
