@@ -84,6 +84,6 @@ select split_part('a', ',', 0);
 select format('%z', 1);
 select format('%s');
 select regexp_replace('a', '(', 'b');
-select lpad('x', 2000000000);
+select lpad('x', 2000000000, 'y');
 select width_bucket(1.0, 5, 5, 3);
 select setseed(5);

@@ -331,7 +331,9 @@ pub fn error_fields(body: &[u8]) -> Vec<(char, String)> {
             '\0' => return found,
             key => {
                 let value = fields.text();
-                if !"FLR".contains(key) {
+                // "while updating tuple (0,1) in relation ..." names a place on PostgreSQL's disk.
+                let names_a_place = key == 'W' && value.starts_with("while ") && value.contains(" tuple (");
+                if !"FLR".contains(key) && !names_a_place {
                     found.push((key, value));
                 }
             }

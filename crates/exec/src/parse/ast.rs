@@ -370,6 +370,17 @@ pub enum QueryBody {
     SetOperation { op: crate::bound::SetOp, all: bool, left: Box<Query>, right: Box<Query> },
 }
 
+impl Query {
+    /// Whether the query, or the first arm of it, has an INTO clause.
+    pub fn has_into(&self) -> bool {
+        match &self.body {
+            QueryBody::Select(select) => select.into.is_some(),
+            QueryBody::SetOperation { left, .. } => left.has_into(),
+            QueryBody::Values(_) => false,
+        }
+    }
+}
+
 /// DISTINCT
 #[derive(Clone, Debug)]
 #[allow(missing_docs)]

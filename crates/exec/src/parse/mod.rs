@@ -73,6 +73,13 @@ fn parse_statement(sql: &str, tokens: &[Token]) -> Result<Ast> {
     }
     if parser.query_ahead() || parser.is_any(&["insert", "update", "delete", "merge"]) {
         let dml = parser.dml()?;
+        if parser.token().kind == Kind::End
+            && let ast::Dml::Query(query) = &dml
+            && query.has_into()
+            && let Some(utility) = crate::utility::select_into(sql, tokens)?
+        {
+            return Ok(Ast::Utility(Box::new(utility)));
+        }
         return if parser.token().kind == Kind::End { Ok(Ast::Dml(dml)) } else { parser.unexpected() };
     }
     match crate::utility::parse(sql, tokens)? {

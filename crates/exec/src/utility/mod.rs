@@ -11,7 +11,7 @@ mod parse;
 pub mod table;
 mod tokens;
 
-pub use parse::parse;
+pub use parse::{parse, select_into};
 pub use tokens::Tokens;
 
 use copy::Copy;

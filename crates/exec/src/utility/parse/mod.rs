@@ -4,9 +4,12 @@ mod alter;
 mod copy;
 mod create;
 mod drop;
+mod into;
 mod session;
 mod table;
 mod transaction;
+
+pub use into::select_into;
 
 use super::{Tokens, Utility};
 use crate::parse::lexer::Token;
@@ -98,6 +101,16 @@ mod tests {
         let TableElement::Column(c) = &create.elements[2] else { panic!("not a column") };
         assert_eq!(c.typ.name, "timestamp with time zone");
         assert_eq!(create.options, [("fillfactor".to_owned(), "90".to_owned())]);
+    }
+
+    #[test]
+    fn select_into_is_create_table_as() {
+        let text = "select a, (select 1) into temp x.y from t";
+        let ast = crate::parse::parse(text).expect("parses").pop().expect("a statement").ast;
+        let crate::parse::ast::Ast::Utility(utility) = ast else { panic!("not a utility") };
+        let Utility::CreateTableAs(create) = *utility else { panic!("not CREATE TABLE AS") };
+        assert_eq!(create.name.parts, ["x", "y"]);
+        assert_eq!(create.query.text, "select a, (select 1)               from t");
     }
 
     #[test]
