@@ -4,14 +4,24 @@ use libtest_mimic::{Arguments, Failed, Trial};
 use tests::golden::KINDS;
 use tests::server::{Server, Target};
 
+/// Scripts in which pgfusion differs from PostgreSQL today, in one statement or a few. Each must go on differing, so that whoever
+/// mends one has to take it off the list.
+const NOT_YET: &str = include_str!("not-yet.txt");
+
 fn main() {
     let arguments = Arguments::from_args();
     let mut trials = Vec::new();
     for kind in &KINDS {
         for (name, path) in kind.scripts() {
+            let not_yet = NOT_YET.lines().any(|line| line == name);
             trials.push(Trial::test(name, move || {
                 let server = if kind.folder == "psql" { Server::from_env() } else { Server::shared() };
-                kind.check(&path, &server).map_err(|text| with_log(text, &server))
+                let result = kind.check(&path, &server).map_err(|text| with_log(text, &server));
+                match (result, not_yet && server.target() == Target::Ours) {
+                    (Err(_), true) => Ok(()),
+                    (Ok(()), true) => Err("agrees by now: take it out of tests/run/not-yet.txt".into()),
+                    (result, false) => result,
+                }
             }));
         }
     }

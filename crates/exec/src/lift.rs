@@ -147,7 +147,10 @@ impl Lifted {
                     let start = at;
                     let kind;
                     (at, kind) = number_end(bytes, at)?;
-                    let free = clauses.last() == Some(&Clause::Free) && last == Last::Other;
+                    // `-2147483648` is one constant: its sign decides its type.
+                    let signed =
+                        kind != LiteralKind::Int4 && start > 0 && bytes.get(start - 1) == Some(&b'-');
+                    let free = clauses.last() == Some(&Clause::Free) && last == Last::Other && !signed;
                     if free {
                         self.lift(sql, &mut copied, Literal { kind, start, end: at })?;
                     }

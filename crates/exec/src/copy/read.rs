@@ -28,6 +28,8 @@ pub struct LineReader {
     data: Vec<u8>,
     at: usize,
     ended: bool,
+    /// The end-of-data marker was seen: whatever follows is not looked at.
+    marked: bool,
     line_end: LineEnd,
     /// Lines read so far.
     pub line: u64,
@@ -53,6 +55,7 @@ impl LineReader {
             data: Vec::new(),
             at: 0,
             ended: false,
+            marked: false,
             line_end: LineEnd::Unknown,
             line: 0,
             raw: 0..0,
@@ -63,6 +66,9 @@ impl LineReader {
 
     /// Adds a piece of data; lines that are done are forgotten.
     pub fn feed(&mut self, piece: &[u8]) {
+        if self.marked {
+            return;
+        }
         if self.at > 0 {
             self.data.drain(..self.at);
             self.at = 0;
@@ -90,6 +96,7 @@ impl LineReader {
         if self.data.get(line.clone()) == Some(b"\\.") {
             // Whatever follows the marker is not looked at.
             self.ended = true;
+            self.marked = true;
             self.at = self.data.len();
             return Ok(false);
         }

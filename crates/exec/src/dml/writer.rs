@@ -318,7 +318,9 @@ impl TableWriter {
                 return Err(self.duplicate(cx, index, new));
             }
             if had {
+                self.lock_old_key(cx, transaction, index, old, scratch)?;
                 scratch.old_index_key.clear();
+                scratch.old_value.clear();
                 index.entry(cx, old, key, &mut scratch.old_index_key, &mut scratch.old_value)?;
                 transaction.delete(index.relation, &scratch.old_index_key).map_err(sql_error)?;
             }
@@ -344,6 +346,7 @@ impl TableWriter {
     ) -> Result<()> {
         transaction.delete(self.relation, key).map_err(sql_error)?;
         for index in self.indexes.iter().filter(|index| !index.clustering) {
+            self.lock_old_key(cx, transaction, index, row, scratch)?;
             scratch.index_key.clear();
             scratch.value.clear();
             if index.entry(cx, row, key, &mut scratch.index_key, &mut scratch.value)? {
@@ -362,6 +365,26 @@ impl TableWriter {
     fn lock_unique(&self, transaction: &mut Transaction, relation: RelationId, key: &[u8]) -> Result<bool> {
         transaction.lock(relation, key, LockMode::Update, Wait::Block).map_err(sql_error)?;
         Ok(transaction.latest(relation, key, |_| ()).map_err(sql_error)?.is_some())
+    }
+
+    /// Locks the unique key that a row gives up: whoever inserts it meanwhile must wait for the end of this transaction.
+    fn lock_old_key(
+        &self,
+        cx: &ExecContext<'_>,
+        transaction: &mut Transaction,
+        index: &IndexWriter,
+        row: &[Datum<'_>],
+        scratch: &mut Scratch,
+    ) -> Result<()> {
+        if !index.layout.unique {
+            return Ok(());
+        }
+        scratch.index_key.clear();
+        if index.unique_key(cx, row, &mut scratch.index_key)? {
+            let key = &scratch.index_key;
+            transaction.lock(index.relation, key, LockMode::Update, Wait::Block).map_err(sql_error)?;
+        }
+        Ok(())
     }
 
     /// The row key that an index finds in the way of a new row, other than the row `own` itself.

@@ -17,6 +17,8 @@ pub(crate) struct TransactionFacts {
     pub(super) read_only: bool,
     /// DEFERRABLE
     deferrable: bool,
+    /// Modes other than the defaults were set, so the settings that show them must go back.
+    modes_set: bool,
     /// Whether a query has run, after which SET TRANSACTION ISOLATION LEVEL comes too late.
     pub(super) queried: bool,
     savepoints: Vec<Savepoint>,
@@ -79,6 +81,7 @@ impl Session {
 
     /// SET TRANSACTION, and the modes of BEGIN.
     pub(super) fn set_transaction_modes(&mut self, modes: &TransactionModes) -> Result<()> {
+        self.transaction.modes_set |= *modes != TransactionModes::default();
         if let Some(name) = modes.isolation {
             let wanted = isolation(name);
             let unchanged = self.state.transaction(|t| t.isolation() == wanted)?;
@@ -225,6 +228,14 @@ impl Session {
     }
 
     fn end_of_transaction(&mut self) {
+        if std::mem::take(&mut self.transaction.modes_set) {
+            let mut settings = self.state.settings.lock();
+            for mode in ["isolation", "read_only", "deferrable"] {
+                let default =
+                    settings.raw(&format!("default_transaction_{mode}")).unwrap_or("off").to_owned();
+                settings.force(&format!("transaction_{mode}"), &default);
+            }
+        }
         self.transaction.savepoints.clear();
         if !self.cursors.is_empty() {
             self.cursors.retain(|_, cursor| cursor.hold);
