@@ -40,11 +40,6 @@ impl Kind {
         })
     }
 
-    /// Whether the values are integers.
-    pub fn is_integer(self) -> bool {
-        matches!(self, Kind::Int16 | Kind::Int32 | Kind::Int64)
-    }
-
     /// Arrow's name of it.
     pub fn data_type(self) -> DataType {
         match self {
