@@ -357,7 +357,11 @@ fn number_end(bytes: &[u8], start: usize) -> Option<(usize, LiteralKind)> {
     let kind = if !integer {
         LiteralKind::Numeric
     } else {
-        match std::str::from_utf8(bytes.get(start..integer_end)?).ok()?.parse::<i64>() {
+        let text = std::str::from_utf8(bytes.get(start..integer_end)?).ok()?;
+        match text.parse::<i64>() {
+            // With a minus before them these two have the next smaller type, which a parameter's own type cannot say.
+            Ok(2_147_483_648) => return None,
+            Err(_) if text == "9223372036854775808" => return None,
             Ok(value) if i32::try_from(value).is_ok() => LiteralKind::Int4,
             Ok(_) => LiteralKind::Int8,
             Err(_) => LiteralKind::Numeric,

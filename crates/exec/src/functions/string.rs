@@ -2,8 +2,8 @@
 //! Compare `varlena.c`, `oracle_compat.c`, `quote.c`. Patterns are in `pattern`, bytea in `binary`.
 
 use super::{Entry, EvalContext, arg_type, io, scalar, text};
-use catalog::types::bpchar;
 use catalog::types::text::{char_count, char_offset};
+use catalog::types::{bpchar, oid};
 use catalog::{Datum, Result, SqlError, SqlState};
 use unicode_normalization::{UnicodeNormalization, is_nfc, is_nfd, is_nfkc, is_nfkd};
 
@@ -242,6 +242,20 @@ fn concat<'a>(
             }
             any = true;
             io::output_to(cx, typ.oid, *arg, out)?;
+        }
+        Ok(())
+    })
+}
+
+/// Both sides cast to text and joined (`textanycat`, `anytextcat`): a cast spells booleans out and drops the blanks of char(n).
+fn join_texts<'a>(cx: &EvalContext<'a>, types: &super::CallTypes, args: &[Datum<'a>]) -> Result<Datum<'a>> {
+    build(cx, |out| {
+        for (arg, typ) in args.iter().zip(&types.args) {
+            match typ.oid {
+                oid::BOOL => out.extend_from_slice(if arg.as_bool() { b"true" } else { b"false" }),
+                oid::BPCHAR => out.extend_from_slice(bpchar::trimmed(arg.as_bytes())),
+                other => io::output_to(cx, other, *arg, out)?,
+            }
         }
         Ok(())
     })
@@ -669,8 +683,8 @@ pub(super) const SQL_FUNCTIONS: &[(u32, super::Implementation)] = &[
     (1810, scalar(|_, _, a| Ok(Datum::Int(a[0].as_bytes().len() as i64 * 8)))),
     (1811, scalar(|_, _, a| Ok(Datum::Int(a[0].as_bytes().len() as i64 * 8)))),
     // text || anynonarray and the reverse: the text form joined.
-    (2003, scalar(|cx, types, a| concat(cx, types, a, 0, b""))),
-    (2004, scalar(|cx, types, a| concat(cx, types, a, 0, b""))),
+    (2003, scalar(join_texts)),
+    (2004, scalar(join_texts)),
     // quote_literal(anyelement), quote_nullable(anyelement)
     (1285, scalar(quote_any)),
     (

@@ -196,6 +196,9 @@ impl Session {
             return Err(failed_block());
         }
         self.ensure_transaction();
+        if let Some(unknown) = types.iter().find(|t| t.is_valid() && !bind::type_info::is_known(**t)) {
+            return Err(SqlError::internal(format!("cache lookup failed for type {unknown}")));
+        }
         let modes = types
             .iter()
             .map(|t| if t.is_valid() { ParameterType::Fixed(*t) } else { ParameterType::Infer })
