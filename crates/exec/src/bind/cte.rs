@@ -77,7 +77,7 @@ impl Scope<'_> {
         })
     }
 
-    /// `WITH RECURSIVE t AS (first UNION [ALL] second)`
+    /// `WITH RECURSIVE t AS (first UNION \[ALL\] second)`
     fn recursive(&self, cte: &ast::Cte, query: &ast::Query) -> Result<Query> {
         let refuse = |message: String| SqlError::new(SqlState::INVALID_RECURSION, message).at(cte.pos);
         let name = &cte.name;

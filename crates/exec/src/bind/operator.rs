@@ -121,7 +121,7 @@ impl Scope<'_> {
         Ok(Expr::ScalarArray(Box::new(call), all))
     }
 
-    /// IS [NOT] DISTINCT FROM.
+    /// IS \[NOT\] DISTINCT FROM.
     pub(super) fn distinct(
         &self,
         left: &ast::Expr,

@@ -8,7 +8,7 @@ use catalog::object::{Column, Object, Persistence, View};
 use catalog::types::format_type;
 use catalog::{Oid, Relation, Result, SqlError, SqlState, Value};
 
-/// CREATE [OR REPLACE] VIEW.
+/// CREATE \[OR REPLACE\] VIEW.
 pub fn create_view(cx: &DdlContext<'_>, create: &CreateView) -> Result<()> {
     if create.temporary {
         return Err(SqlError::unsupported("CREATE TEMPORARY VIEW"));

@@ -73,10 +73,10 @@ pub enum ExprKind {
     Op(Vec<String>, Option<Box<Expr>>, Box<Expr>),
     /// `x op ANY (array)`; ALL in the flag.
     OpAny(Vec<String>, Box<Expr>, Box<Expr>, bool),
-    /// IS [NOT] DISTINCT FROM; NOT in the flag.
+    /// IS \[NOT\] DISTINCT FROM; NOT in the flag.
     Distinct(Box<Expr>, Box<Expr>, bool),
     NullIf(Box<Expr>, Box<Expr>),
-    /// `x [NOT] IN (list)`
+    /// `x \[NOT\] IN (list)`
     In(Box<Expr>, Vec<Expr>, bool),
     Between {
         left: Box<Expr>,
@@ -322,7 +322,7 @@ pub struct Cte {
     pub name: String,
     /// Column aliases.
     pub columns: Vec<String>,
-    /// [NOT] MATERIALIZED
+    /// \[NOT\] MATERIALIZED
     pub materialized: Option<bool>,
     /// Statement.
     pub body: Box<Dml>,

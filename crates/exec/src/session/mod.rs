@@ -4,7 +4,7 @@
 //!
 //! - simple query: [`Session::parse_simple`] (syntax errors of the whole text come first), then per statement
 //!   [`Session::plan_simple`] and [`Session::execute`]; at the end [`Session::finish`] commits an implicit transaction *before* the last CommandComplete is sent.
-//! - extended: [`Session::prepare`] for Parse, [`Session::describe`], [`Session::execute`] for Execute, [`Session::finish`] at Sync.
+//! - extended: [`Session::prepare`] for Parse, the prepared statement for Describe, [`Session::execute`] for Execute, [`Session::finish`] at Sync.
 //! - after any error that is reported to the client: [`Session::fail`].
 
 mod copy;

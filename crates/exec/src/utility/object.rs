@@ -50,13 +50,13 @@ pub enum CommentTarget {
 /// An option of CREATE or ALTER ROLE.
 #[derive(Clone, PartialEq, Debug)]
 pub enum RoleOption {
-    /// [NO]SUPERUSER
+    /// \[NO\]SUPERUSER
     Superuser(bool),
-    /// [NO]LOGIN
+    /// \[NO\]LOGIN
     Login(bool),
-    /// [NO]CREATEDB
+    /// \[NO\]CREATEDB
     CreateDb(bool),
-    /// [NO]CREATEROLE
+    /// \[NO\]CREATEROLE
     CreateRole(bool),
     /// PASSWORD, `None` for NULL.
     Password(Option<String>),

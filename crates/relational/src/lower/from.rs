@@ -235,7 +235,7 @@ impl Lowerer<'_> {
             *wanted.get_mut(at)? = true;
             let kind = Kind::of(catalog::types::by_oid(definition.typ)?);
             // What only the scan's own condition reads need not have an arrow form.
-            let Some(kind) = kind else { return None };
+            let kind = kind?;
             layout.bind(SlotKey::Column(0, place as u16, *column), columns.len());
             columns.push(ScanColumn { place: at, kind, name: format!("{alias}.{}", definition.name) });
         }

@@ -357,7 +357,7 @@ pub(super) fn override_change(t: &mut Tokens<'_>) -> Result<Option<OverrideChang
     Ok(None)
 }
 
-/// The query after AS, without `WITH [NO] DATA`; the flag: with data.
+/// The query after AS, without `WITH \[NO\] DATA`; the flag: with data.
 pub(super) fn query_with_data(t: &mut Tokens<'_>) -> Result<(Source, bool)> {
     let query =
         t.source_until(|t| t.is(0, "with") && (t.is(1, "data") || (t.is(1, "no") && t.is(2, "data"))))?;
