@@ -6,7 +6,7 @@
 //! a: begin                               <- a step: the session's name and a statement
 //!   BEGIN                                <- what came back; these lines are written by `capture`
 //! b: update t set v = 2 where k = 1
-//!   waiting ...                          <- nothing came back in 300 ms
+//!   waiting ...                          <- nothing came back in a second
 //! a: commit
 //!   COMMIT
 //!   b: UPDATE 1                          <- b's step came back after this one
@@ -23,9 +23,9 @@ use crate::client::Outcome;
 use crate::{Client, Server};
 
 /// A step that has not come back after this time waits for another session.
-const WAIT: Duration = Duration::from_millis(300);
+const WAIT: Duration = Duration::from_secs(1);
 /// A step that waited comes back this long after what it waited for, at the latest.
-const RELEASE: Duration = Duration::from_millis(1500);
+const RELEASE: Duration = Duration::from_secs(3);
 
 struct Session {
     steps: Sender<String>,
