@@ -48,9 +48,12 @@ fn run() -> Result<(), String> {
         let detail = error.fields().detail.as_ref().map(|d| format!("\n{d}")).unwrap_or_default();
         format!("could not open the data directory \"{data_dir}\": {}{detail}", error.message())
     })?;
-    let relational = relational::DataFusion::new(relational::Options::from_environment())
-        .map_err(|error| format!("could not start the relational path: {error}"))?;
-    engine.set_relational(relational);
+    #[cfg(feature = "relational")]
+    {
+        let relational = relational::DataFusion::new(relational::Options::from_environment())
+            .map_err(|error| format!("could not start the relational path: {error}"))?;
+        engine.set_relational(relational);
+    }
     let address = listener.address();
     let accepting = listener.start(engine.clone(), registry.clone())?;
 
