@@ -6,6 +6,9 @@ use serde::Deserialize;
 use std::path::PathBuf;
 use std::time::Duration;
 
+/// The default of `busy_poll`: a client on the same machine that does nothing between statements answers within it.
+const BUSY_POLL: Duration = Duration::from_micros(100);
+
 /// A PostgreSQL-compatible SQL server.
 #[derive(Parser, Debug)]
 #[command(name = "pgfusion", version, about, max_term_width = 100)]
@@ -38,6 +41,11 @@ struct Flags {
     #[arg(long, env = "PGFUSION_FSYNC", value_name = "on|off")]
     fsync: Option<String>,
 
+    /// How long a session looks for a quick client's next message before it sleeps, on at most half of the cores: a number with
+    /// us or ms; 0us for never [default: 100us]
+    #[arg(long, env = "PGFUSION_BUSY_POLL", value_name = "TIME")]
+    busy_poll: Option<String>,
+
     /// What is logged to standard error: error, warn, info, debug, trace or off, also per crate (warn,exec=debug) [default: warn]
     #[arg(long, env = "PGFUSION_LOG", value_name = "LEVEL")]
     log: Option<String>,
@@ -53,6 +61,7 @@ struct File {
     checkpoint_size: Option<String>,
     checkpoint_timeout: Option<String>,
     fsync: Option<Switch>,
+    busy_poll: Option<String>,
     log: Option<String>,
 }
 
@@ -71,6 +80,8 @@ pub(crate) struct Config {
     pub(crate) listen: String,
     /// What the engine is opened with.
     pub(crate) engine: EngineOptions,
+    /// See [`crate::polling`].
+    pub(crate) busy_poll: Duration,
     /// Filter of the log.
     pub(crate) log: String,
 }
@@ -126,12 +137,19 @@ fn resolve(flags: Flags, file: File) -> Result<Config, String> {
         (None, None) => None,
     };
     engine.fsync = fsync.unwrap_or(engine.fsync);
+    let busy_poll = match flags.busy_poll.or(file.busy_poll) {
+        None => BUSY_POLL,
+        Some(time) => quantity(&time, &[("us", 1), ("ms", 1_000)])
+            .filter(|micros| *micros <= 10_000)
+            .map(Duration::from_micros)
+            .ok_or_else(|| format!("busy_poll must be a time from 0us to 10ms, not \"{time}\""))?,
+    };
     let log = flags.log.or(file.log).unwrap_or_else(|| "warn".into());
     if let Err(error) = tracing_subscriber::EnvFilter::try_new(&log) {
         return Err(format!("\"{log}\" is no log level: {error}"));
     }
     let listen = flags.listen.or(file.listen).unwrap_or_else(|| "127.0.0.1:5432".into());
-    Ok(Config { listen, engine, log })
+    Ok(Config { listen, engine, busy_poll, log })
 }
 
 /// A number with its unit, as in PostgreSQL's settings. A unit is required.

@@ -1,5 +1,6 @@
 //! Accepting connections: one thread each.
 
+use crate::polling::Polling;
 use crate::registry::Registry;
 use crate::session;
 use crate::socket::Socket;
@@ -37,14 +38,19 @@ impl Listener {
     }
 
     /// Starts to accept.
-    pub(crate) fn start(self, engine: Arc<Engine>, registry: Arc<Registry>) -> Result<Accepting, String> {
+    pub(crate) fn start(
+        self,
+        engine: Arc<Engine>,
+        registry: Arc<Registry>,
+        polling: Polling,
+    ) -> Result<Accepting, String> {
         let failed = |error| format!("could not start to listen: {error}");
         let socket = self.socket.try_clone().map_err(failed)?;
         let stopping = Arc::new(AtomicBool::new(false));
         let stop_seen = stopping.clone();
         let thread = thread::Builder::new()
             .name("listener".into())
-            .spawn(move || accept_all(&self.socket, &stop_seen, &engine, &registry))
+            .spawn(move || accept_all(&self.socket, &stop_seen, &engine, &registry, &polling))
             .map_err(failed)?;
         Ok(Accepting { socket, stopping, thread })
     }
@@ -67,7 +73,13 @@ impl Accepting {
     }
 }
 
-fn accept_all(socket: &TcpListener, stopping: &AtomicBool, engine: &Arc<Engine>, registry: &Arc<Registry>) {
+fn accept_all(
+    socket: &TcpListener,
+    stopping: &AtomicBool,
+    engine: &Arc<Engine>,
+    registry: &Arc<Registry>,
+    polling: &Polling,
+) {
     loop {
         let accepted = socket.accept();
         if stopping.load(Ordering::SeqCst) {
@@ -75,7 +87,7 @@ fn accept_all(socket: &TcpListener, stopping: &AtomicBool, engine: &Arc<Engine>,
         }
         match accepted {
             Ok((stream, _)) => {
-                if let Err(error) = start_connection(stream, engine, registry) {
+                if let Err(error) = start_connection(stream, engine, registry, polling.clone()) {
                     tracing::warn!("could not start a connection: {error}");
                 }
             }
@@ -93,8 +105,9 @@ fn start_connection(
     stream: TcpStream,
     engine: &Arc<Engine>,
     registry: &Arc<Registry>,
+    polling: Polling,
 ) -> std::io::Result<()> {
-    let mut socket = Socket::new(stream)?;
+    let mut socket = Socket::new(stream, polling)?;
     let Some(entry) = registry.enter(socket.clone()) else {
         let state = SqlState::TOO_MANY_CONNECTIONS;
         let error = SqlError::with_severity(Severity::Fatal, state, "sorry, too many clients already");

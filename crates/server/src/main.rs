@@ -6,6 +6,7 @@
 
 mod config;
 mod listener;
+mod polling;
 mod registry;
 mod session;
 mod socket;
@@ -13,6 +14,7 @@ mod socket;
 use config::Config;
 use exec::engine::Engine;
 use listener::Listener;
+use polling::Polling;
 use registry::Registry;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -55,7 +57,7 @@ fn run() -> Result<(), String> {
         engine.set_relational(relational);
     }
     let address = listener.address();
-    let accepting = listener.start(engine.clone(), registry.clone())?;
+    let accepting = listener.start(engine.clone(), registry.clone(), Polling::new(config.busy_poll))?;
 
     let mut stdout = std::io::stdout();
     // Whoever started the server may have closed the pipe; that is no reason to stop.

@@ -1,5 +1,8 @@
 //! A connected socket that its session reads and writes and that others can shut down.
 
+use crate::polling::{Patience, Polling};
+use rustix::io::Errno;
+use rustix::net::RecvFlags;
 use socket2::{SockRef, TcpKeepalive};
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
@@ -8,46 +11,55 @@ use std::time::Duration;
 
 /// A TCP connection, cheap to clone.
 #[derive(Clone, Debug)]
-pub(crate) struct Socket(Arc<TcpStream>);
+pub(crate) struct Socket {
+    stream: Arc<TcpStream>,
+    patience: Patience,
+}
 
 impl Socket {
     /// Takes over an accepted connection: no delay for small messages, and probes that notice a vanished client.
-    pub(crate) fn new(stream: TcpStream) -> io::Result<Socket> {
+    pub(crate) fn new(stream: TcpStream, polling: Polling) -> io::Result<Socket> {
         stream.set_nodelay(true)?;
         SockRef::from(&stream).set_tcp_keepalive(&TcpKeepalive::new().with_time(Duration::from_secs(300)))?;
-        Ok(Socket(Arc::new(stream)))
+        Ok(Socket { stream: Arc::new(stream), patience: Patience::new(polling) })
     }
 
     /// The client's address.
     pub(crate) fn peer(&self) -> Option<SocketAddr> {
-        self.0.peer_addr().ok()
+        self.stream.peer_addr().ok()
     }
 
     /// Ends the session's reading; it can still say why.
     pub(crate) fn stop_reading(&self) {
-        let _ = self.0.shutdown(Shutdown::Read);
+        let _ = self.stream.shutdown(Shutdown::Read);
     }
 
     /// Ends reading and writing.
     pub(crate) fn close(&self) {
-        let _ = self.0.shutdown(Shutdown::Both);
+        let _ = self.stream.shutdown(Shutdown::Both);
     }
 
     /// Limits how long a read may wait; `None` is forever.
     pub(crate) fn set_read_timeout(&self, timeout: Option<Duration>) -> io::Result<()> {
-        self.0.set_read_timeout(timeout)
+        self.stream.set_read_timeout(timeout)
     }
 }
 
 impl Read for Socket {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        (&*self.0).read(buffer)
+        let Socket { stream, patience } = self;
+        let attempt =
+            |buffer: &mut &mut [u8]| match rustix::net::recv(&**stream, &mut **buffer, RecvFlags::DONTWAIT) {
+                Err(Errno::AGAIN) => None,
+                received => Some(received.map(|(_, length)| length).map_err(io::Error::from)),
+            };
+        patience.receive(buffer, attempt, |buffer| (&**stream).read(buffer))
     }
 }
 
 impl Write for Socket {
     fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
-        (&*self.0).write(buffer)
+        (&*self.stream).write(buffer)
     }
 
     fn flush(&mut self) -> io::Result<()> {
