@@ -8,6 +8,7 @@ pub mod object;
 mod oid;
 pub mod pg;
 pub mod row;
+pub mod row_reader;
 mod snapshot;
 mod sqlstate;
 mod style;

@@ -40,6 +40,11 @@ impl RowLayout {
         self.columns.is_empty()
     }
 
+    /// How the columns lie.
+    pub(crate) fn physical(&self) -> &[Physical] {
+        &self.columns
+    }
+
     /// Appends the row's bytes. `values` has one value per column.
     pub fn encode(&self, values: &[Datum<'_>], out: &mut Vec<u8>) {
         assert_eq!(values.len(), self.columns.len(), "one value per column");
@@ -137,7 +142,7 @@ fn write_varint(mut value: usize, out: &mut Vec<u8>) {
 }
 
 #[inline]
-fn read_varint(bytes: &mut &[u8]) -> Result<usize, CorruptRow> {
+pub(crate) fn read_varint(bytes: &mut &[u8]) -> Result<usize, CorruptRow> {
     let mut value = 0usize;
     for shift in (0..35).step_by(7) {
         let (&byte, rest) = bytes.split_first().ok_or(CorruptRow)?;

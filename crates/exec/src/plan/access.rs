@@ -15,6 +15,7 @@ use catalog::key::KeyColumn;
 use catalog::object::{IndexKey, Table};
 use catalog::pg::{LOOKUP, PG_AMOP};
 use catalog::row::RowLayout;
+use catalog::row_reader::RowReader;
 use catalog::types::oid;
 use catalog::{Oid, Result, Value};
 use rustc_hash::FxHashMap;
@@ -27,6 +28,24 @@ pub fn row_layout(table: &Table) -> Result<Arc<RowLayout>> {
         table.columns.iter().map(|c| Ok(column_type(c.typ)?.physical)).collect::<Result<Vec<_>>>()?;
     let missing = table.columns.iter().map(|c| c.missing.clone()).collect();
     Ok(Arc::new(RowLayout::new(columns, missing)))
+}
+
+/// How many leading columns of `columns` an expression over a row may read; all for kinds that are not looked into.
+fn columns_read(e: &PhysicalExpr, columns: usize) -> usize {
+    let most = |list: &[PhysicalExpr]| list.iter().map(|e| columns_read(e, columns)).max().unwrap_or(0);
+    match e {
+        PhysicalExpr::Const(_) | PhysicalExpr::Param(_) | PhysicalExpr::Outer(..) => 0,
+        PhysicalExpr::Slot(slot) | PhysicalExpr::SlotIntConst(_, slot, _) => (slot + 1).min(columns),
+        PhysicalExpr::Compare(_, _, sides) | PhysicalExpr::Arithmetic(_, sides, _) => {
+            columns_read(&sides.0, columns).max(columns_read(&sides.1, columns))
+        }
+        PhysicalExpr::Call(call) => most(&call.args),
+        PhysicalExpr::And(list) | PhysicalExpr::Or(list) => most(list),
+        PhysicalExpr::Not(e) | PhysicalExpr::IsNull(e) | PhysicalExpr::IsNotNull(e) => {
+            columns_read(e, columns)
+        }
+        _ => columns,
+    }
 }
 
 /// The B-tree strategies.
@@ -355,9 +374,12 @@ impl<'a> Planner<'a> {
         let scan = ScanNode {
             table: Arc::clone(table),
             alias: range_entry.alias.clone(),
-            layout: row_layout(table)?,
+            reader: RowReader::new(
+                row_layout(table)?,
+                &wanted,
+                filter.as_ref().map_or(0, |filter| columns_read(filter, columns)),
+            ),
             columns,
-            wanted,
             with_key,
             with_row,
             path,

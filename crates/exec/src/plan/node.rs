@@ -10,6 +10,7 @@ use crate::row::index_entry::IndexLayout;
 use catalog::key::KeyColumn;
 use catalog::object::{Index, Table};
 use catalog::row::RowLayout;
+use catalog::row_reader::RowReader;
 use catalog::types::Type;
 use catalog::{Oid, Value};
 use std::sync::Arc;
@@ -218,12 +219,10 @@ pub struct ScanNode {
     pub table: Arc<Table>,
     /// Alias, if it differs.
     pub alias: String,
-    /// Layout of its rows.
-    pub layout: Arc<RowLayout>,
+    /// Reads its rows: the columns that are used, those of the filter first; the others are NULL.
+    pub reader: RowReader,
     /// Number of leading columns put out.
     pub columns: usize,
-    /// Which of them are read; the others are NULL.
-    pub wanted: Box<[bool]>,
     /// The row key is put out behind the columns.
     pub with_key: bool,
     /// The whole row's bytes are put out behind that.

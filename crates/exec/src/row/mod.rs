@@ -10,6 +10,7 @@ pub mod expr;
 pub mod function;
 pub mod hash;
 pub mod index_entry;
+pub mod int_tests;
 pub mod join;
 pub mod limit;
 pub mod lock;

@@ -2,6 +2,7 @@
 
 use super::access::{corrupt, store_error};
 use super::context::{ExecContext, Flow, Sink};
+use super::int_tests::IntTests;
 use super::range::{self, Piece};
 use crate::plan::node::{AccessPath, Covering, KeyRange, ScanNode};
 use crate::row::index_entry::IndexLayout;
@@ -14,24 +15,26 @@ pub fn run(scan: &ScanNode, id: usize, cx: &ExecContext<'_>, out: &mut Sink<'_>)
     let view = cx.statement.view;
     let relation = RelationId(scan.table.relation);
     let mut arena = Arena::new();
+    let tests = scan.filter.as_ref().and_then(|filter| IntTests::of(filter, cx));
+    let source = Source { scan, id, tests };
     match &scan.path {
         AccessPath::Full(direction) => {
-            walk(scan, id, relation, (Bound::Unbounded, Bound::Unbounded), *direction, cx, &mut arena, out)
+            walk(&source, relation, (Bound::Unbounded, Bound::Unbounded), *direction, cx, &mut arena, out)
         }
         AccessPath::Key { range, .. } => range::for_each(range, cx, &mut |piece| match piece {
             Piece::Point(key) => {
-                let found = view.get(relation, key, |row| emit(scan, id, key, row, cx, &arena, out));
+                let found = view.get(relation, key, |row| source.emit(key, row, cx, &arena, out));
                 let flow = found.map_err(store_error)?.unwrap_or(Ok(ControlFlow::Continue(())));
                 arena.reset();
                 flow
             }
             Piece::Span(start, end) => {
-                walk(scan, id, relation, (start, end), range.direction, cx, &mut arena, out)
+                walk(&source, relation, (start, end), range.direction, cx, &mut arena, out)
             }
         }),
         AccessPath::Index { index, layout, range, covering } => {
             let entries = RelationId(index.relation);
-            let read = IndexRead { scan, id, relation, layout, covering: covering.as_ref() };
+            let read = IndexRead { source: &source, relation, layout, covering: covering.as_ref() };
             range::for_each(range, cx, &mut |piece| match piece {
                 Piece::Point(key) => {
                     let found = view.get(entries, key, |value| read.entry(key, value, cx, &arena, out));
@@ -54,10 +57,8 @@ pub fn run(scan: &ScanNode, id: usize, cx: &ExecContext<'_>, out: &mut Sink<'_>)
     }
 }
 
-#[allow(clippy::too_many_arguments)]
 fn walk(
-    scan: &ScanNode,
-    id: usize,
+    source: &Source<'_>,
     relation: RelationId,
     (start, end): (Bound<&[u8]>, Bound<&[u8]>),
     direction: Direction,
@@ -67,7 +68,7 @@ fn walk(
 ) -> Result<Flow> {
     let mut rows = cx.statement.view.scan(relation, start, end, direction).map_err(store_error)?;
     while let Some((key, row)) = rows.next().map_err(store_error)? {
-        if emit(scan, id, key, row, cx, arena, out)?.is_break() {
+        if source.emit(key, row, cx, arena, out)?.is_break() {
             return Ok(ControlFlow::Break(()));
         }
         arena.reset();
@@ -80,63 +81,66 @@ pub fn width(scan: &ScanNode) -> usize {
     scan.columns + usize::from(scan.with_key) + usize::from(scan.with_row)
 }
 
-/// Decodes one stored row, filters it and pushes it.
-#[inline]
-fn emit(
-    scan: &ScanNode,
+/// A scan that runs.
+struct Source<'p> {
+    scan: &'p ScanNode,
     id: usize,
-    key: &[u8],
-    row: &[u8],
-    cx: &ExecContext<'_>,
-    arena: &Arena,
-    out: &mut Sink<'_>,
-) -> Result<Flow> {
-    cx.statement.tick()?;
-    let slots = arena.slice_with(width(scan), |_| Datum::Null);
-    if let Some(columns) = slots.get_mut(..scan.columns)
-        && !columns.is_empty()
-    {
-        scan.layout.decode(row, &scan.wanted, columns).map_err(|_| corrupt(&scan.table.name))?;
-    }
-    let mut next = scan.columns;
-    if scan.with_key {
-        if let Some(slot) = slots.get_mut(next) {
-            *slot = Datum::Bytes(key);
-        }
-        next += 1;
-    }
-    if scan.with_row
-        && let Some(slot) = slots.get_mut(next)
-    {
-        *slot = Datum::Bytes(row);
-    }
-    filter_and_push(scan, id, slots, cx, arena, out)
+    /// The filter, if it is of this kind.
+    tests: Option<IntTests>,
 }
 
-#[inline]
-fn filter_and_push<'x>(
-    scan: &'x ScanNode,
-    id: usize,
-    slots: &[Datum<'x>],
-    cx: &ExecContext<'x>,
-    arena: &'x Arena,
-    out: &mut Sink<'_>,
-) -> Result<Flow> {
-    let inner = cx.with_arena(arena);
-    if let Some(filter) = &scan.filter
-        && !filter.is_true(&inner, slots)?
-    {
-        if let Some(instrumentation) = &cx.statement.instrumentation {
-            instrumentation.removed(id);
+impl<'p> Source<'p> {
+    /// Reads one stored row, filters it and pushes it. What the filter does not need is read when the row has passed.
+    #[inline]
+    fn emit(
+        &self,
+        key: &[u8],
+        row: &[u8],
+        cx: &ExecContext<'_>,
+        arena: &Arena,
+        out: &mut Sink<'_>,
+    ) -> Result<Flow> {
+        let scan = self.scan;
+        cx.statement.tick()?;
+        let slots = arena.slice_with(width(scan), |_| Datum::Null);
+        let mut next = scan.columns;
+        if scan.with_key {
+            if let Some(slot) = slots.get_mut(next) {
+                *slot = Datum::Bytes(key);
+            }
+            next += 1;
         }
-        return Ok(ControlFlow::Continue(()));
+        if scan.with_row
+            && let Some(slot) = slots.get_mut(next)
+        {
+            *slot = Datum::Bytes(row);
+        }
+        let damaged = |_| corrupt(&scan.table.name);
+        let position = scan.reader.read_first(row, slots).map_err(damaged)?;
+        let inner = cx.with_arena(arena);
+        if !self.passes(&inner, slots)? {
+            return Ok(ControlFlow::Continue(()));
+        }
+        scan.reader.read_rest(row, position, slots).map_err(damaged)?;
+        out(&inner, slots)
     }
-    out(&inner, slots)
+
+    #[inline]
+    fn passes<'x>(&'x self, cx: &ExecContext<'x>, slots: &[Datum<'x>]) -> Result<bool> {
+        let passes = match (&self.tests, &self.scan.filter) {
+            (Some(tests), _) => tests.hold(slots),
+            (None, Some(filter)) => filter.is_true(cx, slots)?,
+            (None, None) => true,
+        };
+        if !passes && let Some(instrumentation) = &cx.statement.instrumentation {
+            instrumentation.removed(self.id);
+        }
+        Ok(passes)
+    }
 }
 
 struct IndexRead<'p> {
-    scan: &'p ScanNode,
-    id: usize,
+    source: &'p Source<'p>,
     relation: RelationId,
     layout: &'p IndexLayout,
     covering: Option<&'p Covering>,
@@ -151,14 +155,14 @@ impl IndexRead<'_> {
         arena: &Arena,
         out: &mut Sink<'_>,
     ) -> Result<Flow> {
-        let scan = self.scan;
+        let scan = self.source.scan;
         let damaged = || corrupt(&scan.table.name);
         let Some(covering) = self.covering else {
             let (row_key, _) = self.layout.decode(key, value).ok_or_else(damaged)?;
             let found = cx
                 .statement
                 .view
-                .get(self.relation, row_key, |row| emit(scan, self.id, row_key, row, cx, arena, out))
+                .get(self.relation, row_key, |row| self.source.emit(row_key, row, cx, arena, out))
                 .map_err(store_error)?;
             return found.unwrap_or_else(|| Err(damaged()));
         };
@@ -193,7 +197,8 @@ impl IndexRead<'_> {
                 }
             }
         }
-        filter_and_push(scan, self.id, slots, cx, arena, out)
+        let inner = cx.with_arena(arena);
+        if self.source.passes(&inner, slots)? { out(&inner, slots) } else { Ok(ControlFlow::Continue(())) }
     }
 }
 
