@@ -2,7 +2,7 @@
 
 use super::join::{Conjunct, EntrySet, Needed, Wish};
 use super::node::{
-    AccessPath, Coercion, Covering, KeyBound, KeyEqual, KeyRange, PlanKind, PlanNode, ScanNode,
+    AccessPath, Coercion, Covering, KeyBound, KeyEqual, KeyRange, KeySpan, PlanKind, PlanNode, ScanNode,
 };
 use super::rewrite;
 use super::scope::{Layout, Scope, SlotKey};
@@ -124,6 +124,24 @@ enum Equal<'q> {
     Null,
 }
 
+/// Values of the column behind the equalities, between two bounds.
+#[derive(Clone, Default)]
+struct Span<'q> {
+    lower: Option<Range<'q>>,
+    upper: Option<Range<'q>>,
+}
+
+impl Span<'_> {
+    /// The guessed share of the rows that lies in it.
+    fn selectivity(&self) -> f64 {
+        match (&self.lower, &self.upper) {
+            (None, None) => 1.0,
+            (Some(_), Some(_)) => 0.005,
+            _ => 1.0 / 3.0,
+        }
+    }
+}
+
 #[derive(Clone)]
 struct Range<'q> {
     value: &'q Expr,
@@ -148,8 +166,7 @@ pub(crate) struct Choice<'q> {
     /// Place among the table's indexes; `None` is the full scan.
     index: Option<usize>,
     equal: Vec<Equal<'q>>,
-    lower: Option<Range<'q>>,
-    upper: Option<Range<'q>>,
+    spans: Vec<Span<'q>>,
     conditions: Vec<usize>,
     direction: Direction,
     covering: bool,
@@ -201,8 +218,7 @@ impl<'a> Planner<'a> {
         let mut best = Choice {
             index: None,
             equal: Vec::new(),
-            lower: None,
-            upper: None,
+            spans: Vec::new(),
             conditions: Vec::new(),
             direction: Direction::Forward,
             covering: false,
@@ -243,12 +259,9 @@ impl<'a> Planner<'a> {
                 for i in 0..choice.equal.len() {
                     fraction *= if i == 0 { 0.005f64.max(1.0 / total) } else { 0.1 };
                 }
-                let bounds = (choice.lower.is_some() as u8, choice.upper.is_some() as u8);
-                fraction *= match bounds {
-                    (0, 0) => 1.0,
-                    (1, 1) => 0.005,
-                    _ => 1.0 / 3.0,
-                };
+                if !choice.spans.is_empty() {
+                    fraction *= choice.spans.iter().map(Span::selectivity).sum::<f64>().min(1.0);
+                }
                 (total * fraction * combinations).max(1.0).min(total)
             };
             let used = choice.conditions.len() as f64;
@@ -268,7 +281,7 @@ impl<'a> Planner<'a> {
                 (matched * others).max(1.0)
             };
             choice.startup = 0.29;
-            choice.cost = 0.29 * combinations.max(1.0)
+            choice.cost = 0.29 * combinations.max(1.0) * choice.spans.len().max(1) as f64
                 + matched * (step + fetch + 0.0025 * rest)
                 + if primary { pages * matched / total } else { 0.0 };
             choice.index = Some(at);
@@ -282,8 +295,7 @@ impl<'a> Planner<'a> {
                 }
             }
             let useful = !choice.equal.is_empty()
-                || choice.lower.is_some()
-                || choice.upper.is_some()
+                || !choice.spans.is_empty()
                 || (wish.is_some() && choice.sorted)
                 || choice.covering
                 || rule.predicate.is_some();
@@ -429,15 +441,12 @@ impl<'a> Planner<'a> {
                 })),
             }
         };
-        let (lower, upper) = (bound(&choice.lower)?, bound(&choice.upper)?);
-        Ok(KeyRange {
-            columns,
-            equal: equal.into(),
-            lower,
-            upper,
-            point: choice.point,
-            direction: choice.direction,
-        })
+        let spans = choice
+            .spans
+            .iter()
+            .map(|span| Ok(KeySpan { lower: bound(&span.lower)?, upper: bound(&span.upper)? }));
+        let spans = spans.collect::<Result<_>>()?;
+        Ok(KeyRange { columns, equal: equal.into(), spans, point: choice.point, direction: choice.direction })
     }
 }
 
@@ -471,8 +480,7 @@ fn match_index<'q>(
     let mut choice = Choice {
         index: None,
         equal: Vec::new(),
-        lower: None,
-        upper: None,
+        spans: Vec::new(),
         conditions: Vec::new(),
         direction: Direction::Forward,
         covering: false,
@@ -506,21 +514,29 @@ fn match_index<'q>(
             choice.equal.push(e);
             continue;
         }
+        let mut span = Span::default();
+        for (i, c) in conjuncts.iter().enumerate() {
+            if !choice.conditions.contains(&i)
+                && !c.volatile
+                && span.narrow(&c.expr, &key, column.typ, available)
+            {
+                choice.conditions.push(i);
+            }
+        }
+        if span.lower.is_some() || span.upper.is_some() {
+            choice.spans.push(span);
+            break;
+        }
         for (i, c) in conjuncts.iter().enumerate() {
             if choice.conditions.contains(&i) || c.volatile {
                 continue;
             }
-            let Some((strategy, range)) = inequality(&c.expr, &key, column.typ, entry, available) else {
-                continue;
-            };
-            let side = match strategy {
-                Strategy::Less | Strategy::LessEqual => &mut choice.upper,
-                Strategy::Greater | Strategy::GreaterEqual => &mut choice.lower,
-                Strategy::Equal => continue,
-            };
-            if side.is_none() {
-                *side = Some(range);
-                choice.conditions.push(i);
+            if let Some((spans, exact)) = alternatives(&c.expr, &key, column.typ, available) {
+                choice.spans = spans;
+                if exact {
+                    choice.conditions.push(i);
+                }
+                break;
             }
         }
         break;
@@ -694,16 +710,59 @@ fn equality<'q>(e: &'q Expr, key: &Expr, typ: Oid, entry: u16, available: &Entry
     }
 }
 
-fn inequality<'q>(
+/// Most spans of one scan.
+const SPANS_MAX: usize = 1_000;
+
+/// The spans of an OR each of whose arms bounds the key, and whether they say all that it says.
+fn alternatives<'q>(
     e: &'q Expr,
     key: &Expr,
     typ: Oid,
-    _entry: u16,
     available: &EntrySet,
-) -> Option<(Strategy, Range<'q>)> {
-    let (strategy, value, coercion) = comparison(e, key, typ, available)?;
-    let inclusive = matches!(strategy, Strategy::LessEqual | Strategy::GreaterEqual);
-    Some((strategy, Range { value, inclusive, coercion }))
+) -> Option<(Vec<Span<'q>>, bool)> {
+    let Expr::Or(arms) = e else { return None };
+    let mut spans = Vec::with_capacity(arms.len());
+    let mut exact = true;
+    for arm in arms {
+        if let Expr::Or(_) = arm {
+            let (inner, whole) = alternatives(arm, key, typ, available)?;
+            spans.extend(inner);
+            exact &= whole;
+            continue;
+        }
+        let parts = match arm {
+            Expr::And(parts) => parts.as_slice(),
+            other => std::slice::from_ref(other),
+        };
+        let mut span = Span::default();
+        for part in parts {
+            exact &= span.narrow(part, key, typ, available);
+        }
+        if span.lower.is_none() && span.upper.is_none() {
+            return None;
+        }
+        spans.push(span);
+    }
+    (spans.len() <= SPANS_MAX).then_some((spans, exact))
+}
+
+impl<'q> Span<'q> {
+    /// Takes a comparison of the key as a bound; false if it is none, or the side has one.
+    fn narrow(&mut self, e: &'q Expr, key: &Expr, typ: Oid, available: &EntrySet) -> bool {
+        let Some((strategy, value, coercion)) = comparison(e, key, typ, available) else { return false };
+        let inclusive = !matches!(strategy, Strategy::Less | Strategy::Greater);
+        let range = Range { value, inclusive, coercion };
+        match strategy {
+            Strategy::Less | Strategy::LessEqual if self.upper.is_none() => self.upper = Some(range),
+            Strategy::Greater | Strategy::GreaterEqual if self.lower.is_none() => self.lower = Some(range),
+            Strategy::Equal if self.lower.is_none() && self.upper.is_none() => {
+                self.lower = Some(range.clone());
+                self.upper = Some(range);
+            }
+            _ => return false,
+        }
+        true
+    }
 }
 
 /// The direction in which an index, its leading columns fixed, gives an order.

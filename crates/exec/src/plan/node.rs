@@ -265,10 +265,8 @@ pub struct KeyRange {
     pub columns: Arc<[KeyColumn]>,
     /// Conditions `column = value` on the leading columns.
     pub equal: Box<[KeyEqual]>,
-    /// Bound of the next column from the side of its smaller values (by value, not by key order).
-    pub lower: Option<KeyBound>,
-    /// Bound from the side of its greater values.
-    pub upper: Option<KeyBound>,
+    /// Spans of the next column's values, one of which it lies in; they may overlap. None: any value, NULL too.
+    pub spans: Box<[KeySpan]>,
     /// All columns of a unique key are given and the key is exclusive: at most one entry per combination.
     pub point: bool,
     /// Walk direction.
@@ -286,6 +284,15 @@ pub enum KeyEqual {
     Array(PhysicalExpr, &'static Type, Coercion),
     /// `IS NULL`
     Null,
+}
+
+/// Values of a column between two bounds; NULL is never among them.
+#[derive(Debug)]
+pub struct KeySpan {
+    /// Bound from the side of the smaller values (by value, not by key order).
+    pub lower: Option<KeyBound>,
+    /// Bound from the side of the greater values.
+    pub upper: Option<KeyBound>,
 }
 
 /// A bound.

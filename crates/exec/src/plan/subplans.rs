@@ -78,7 +78,7 @@ fn key_range<'p>(range: &'p KeyRange, e: &mut dyn FnMut(&'p PhysicalExpr)) {
             KeyEqual::Null => {}
         }
     }
-    range.lower.iter().chain(&range.upper).for_each(|b| e(&b.value));
+    range.spans.iter().flat_map(|s| s.lower.iter().chain(&s.upper)).for_each(|b| e(&b.value));
 }
 
 /// Calls `f` with each subquery in an expression.

@@ -3,7 +3,7 @@
 use super::array_ops;
 use super::context::ExecContext;
 use super::context::Flow;
-use crate::plan::node::{Coercion, KeyBound, KeyEqual, KeyRange};
+use crate::plan::node::{Coercion, KeyBound, KeyEqual, KeyRange, KeySpan};
 use catalog::key::{KeyColumn, VALUE, prefix_end};
 use catalog::{Datum, Result};
 use std::ops::{Bound, ControlFlow};
@@ -111,7 +111,7 @@ fn piece(
     if range.point {
         return f(Piece::Point(&prefix));
     }
-    if range.lower.is_none() && range.upper.is_none() {
+    if range.spans.is_empty() {
         let end = prefix_end(&prefix);
         let end = match (&end, prefix.is_empty()) {
             (Some(end), false) => Bound::Excluded(end.as_slice()),
@@ -120,16 +120,70 @@ fn piece(
         return f(Piece::Span(Bound::Included(&prefix), end));
     }
     let Some(column) = range.columns.get(range.equal.len()) else { return Ok(ControlFlow::Continue(())) };
-    let lower = side(range.lower.as_ref(), column, &prefix, cx, std::cmp::Ordering::Less)?;
-    let upper = side(range.upper.as_ref(), column, &prefix, cx, std::cmp::Ordering::Greater)?;
+    if let [only] = &*range.spans {
+        return match keys(only, column, &prefix, cx)? {
+            Some(keys) => f(keys.piece()),
+            None => Ok(ControlFlow::Continue(())),
+        };
+    }
+    let mut all = Vec::with_capacity(range.spans.len());
+    for span in &range.spans {
+        all.extend(keys(span, column, &prefix, cx)?);
+    }
+    join_overlapping(&mut all);
+    if range.direction == Direction::Backward {
+        all.reverse();
+    }
+    for keys in &all {
+        if f(keys.piece())?.is_break() {
+            return Ok(ControlFlow::Break(()));
+        }
+    }
+    Ok(ControlFlow::Continue(()))
+}
+
+/// Keys from `start` up to but without `end`; to the very end if there is none.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct Keys {
+    start: Vec<u8>,
+    end: Option<Vec<u8>>,
+}
+
+impl Keys {
+    fn piece(&self) -> Piece<'_> {
+        let end = self.end.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
+        Piece::Span(Bound::Included(&self.start), end)
+    }
+}
+
+/// Brings spans of keys in order and makes one of those that overlap, so that no key is walked twice.
+fn join_overlapping(all: &mut Vec<Keys>) {
+    all.retain(|keys| keys.end.as_ref().is_none_or(|end| keys.start < *end));
+    all.sort_unstable();
+    all.dedup_by(|next, before| {
+        let overlap = before.end.as_ref().is_none_or(|end| next.start <= *end);
+        if overlap {
+            before.end = match (before.end.take(), next.end.take()) {
+                (Some(a), Some(b)) => Some(a.max(b)),
+                _ => None,
+            };
+        }
+        overlap
+    });
+}
+
+/// The keys of a span behind a prefix; `None` if there can be none.
+fn keys(span: &KeySpan, column: &KeyColumn, prefix: &[u8], cx: &ExecContext<'_>) -> Result<Option<Keys>> {
+    let lower = side(span.lower.as_ref(), column, prefix, cx, std::cmp::Ordering::Less)?;
+    let upper = side(span.upper.as_ref(), column, prefix, cx, std::cmp::Ordering::Greater)?;
     let (lower, upper) = match (lower, upper) {
-        (Side::Nothing, _) | (_, Side::Nothing) => return Ok(ControlFlow::Continue(())),
+        (Side::Nothing, _) | (_, Side::Nothing) => return Ok(None),
         pair => pair,
     };
     // In a descending column the greater values come first.
     let (start, end) = if column.desc { (upper, lower) } else { (lower, upper) };
     let marker = |byte: u8| {
-        let mut key = prefix.clone();
+        let mut key = prefix.to_vec();
         key.push(byte);
         key
     };
@@ -138,7 +192,7 @@ fn piece(
         Side::At(key, true) => key,
         Side::At(key, false) => match prefix_end(&key) {
             Some(key) => key,
-            None => return Ok(ControlFlow::Continue(())),
+            None => return Ok(None),
         },
         Side::Open | Side::Nothing => marker(VALUE),
     };
@@ -147,8 +201,7 @@ fn piece(
         Side::At(key, false) => Some(key),
         Side::Open | Side::Nothing => Some(marker(VALUE + 1)),
     };
-    let end = end.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
-    f(Piece::Span(Bound::Included(&start), end))
+    Ok(Some(Keys { start, end }))
 }
 
 enum Side {
@@ -177,6 +230,31 @@ fn side(
             key.extend_from_slice(prefix);
             column.encode(value, &mut key);
             Ok(Side::At(key, bound.inclusive))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn joined_spans_hold_the_same_keys_each_once(
+            spans in prop::collection::vec((0u8..20, prop::option::weighted(0.9, 0u8..20)), 0..8)
+        ) {
+            let mut joined: Vec<Keys> = spans
+                .iter()
+                .map(|(start, end)| Keys { start: vec![*start], end: end.map(|end| vec![end]) })
+                .collect();
+            join_overlapping(&mut joined);
+            for key in 0u8..21 {
+                let inside = |k: &Keys| k.start <= vec![key] && k.end.as_ref().is_none_or(|end| vec![key] < *end);
+                let before = spans.iter().any(|(start, end)| *start <= key && end.is_none_or(|end| key < end));
+                prop_assert_eq!(joined.iter().filter(|k| inside(k)).count(), usize::from(before));
+            }
+            prop_assert!(joined.windows(2).all(|pair| pair[0].end.as_ref().is_some_and(|end| *end < pair[1].start)));
         }
     }
 }
