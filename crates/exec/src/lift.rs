@@ -4,7 +4,8 @@
 //! parameter is replaced by `$n`; what is left, with the literals' kinds, is the key that the plan cache is asked by. Literals that
 //! shape a plan or a type stay in the text:
 //!
-//! - in ORDER BY and GROUP BY lists (they are column positions there), DISTINCT ON, and FETCH FIRST,
+//! - in ORDER BY and GROUP BY lists (they are column positions there) and DISTINCT ON,
+//! - in LIMIT and FETCH FIRST: how many rows are wanted decides between ways to get them,
 //! - type modifiers (`varchar(10)`), typed literals (`date '2020-01-01'`, `interval '1' day`), also after `::` and `AS`,
 //! - strings with escapes (`E'..'`, `U&'..'`, `$$..$$`), and those next to another string (they are one literal).
 //!
@@ -223,12 +224,12 @@ impl Lifted {
         buffer.copy_from_slice(word);
         buffer.make_ascii_uppercase();
         match &*buffer {
-            b"ORDER" | b"GROUP" | b"PARTITION" | b"FETCH" | b"DISTINCT" => {
+            b"ORDER" | b"GROUP" | b"PARTITION" | b"FETCH" | b"DISTINCT" | b"LIMIT" => {
                 *clause = Clause::Fixed;
                 Last::Other
             }
-            b"LIMIT" | b"OFFSET" | b"WHERE" | b"HAVING" | b"FROM" | b"SELECT" | b"VALUES" | b"SET"
-            | b"UNION" | b"INTERSECT" | b"EXCEPT" | b"RETURNING" | b"ON" => {
+            b"OFFSET" | b"WHERE" | b"HAVING" | b"FROM" | b"SELECT" | b"VALUES" | b"SET" | b"UNION"
+            | b"INTERSECT" | b"EXCEPT" | b"RETURNING" | b"ON" => {
                 *clause = Clause::Free;
                 Last::Other
             }
@@ -397,7 +398,7 @@ mod tests {
         assert_eq!(text, "INSERT INTO t (id, c) VALUES ($1, $2), (-$3, $4)");
         assert_eq!(literals, ["0", "'it''s'", "3", "''"]);
         let (text, _) = lifted("UPDATE t SET c='x' WHERE id IN (1,2) LIMIT 5;  ").expect("lifts");
-        assert_eq!(text, "UPDATE t SET c=$1 WHERE id IN ($2,$3) LIMIT $4");
+        assert_eq!(text, "UPDATE t SET c=$1 WHERE id IN ($2,$3) LIMIT 5");
     }
 
     #[test]
@@ -407,7 +408,7 @@ mod tests {
                 .expect("lifts");
         assert_eq!(
             text,
-            "SELECT a::varchar(10), cast(b AS numeric(8,2)) FROM t WHERE x > $1 ORDER BY 2 LIMIT $2"
+            "SELECT a::varchar(10), cast(b AS numeric(8,2)) FROM t WHERE x > $1 ORDER BY 2 LIMIT 3"
         );
         let (text, _) =
             lifted("SELECT date '2020-01-01' + 1, interval '1' day, count(*) FROM t GROUP BY 1, 2")

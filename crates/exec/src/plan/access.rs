@@ -296,7 +296,7 @@ impl<'a> Planner<'a> {
             }
             let useful = !choice.equal.is_empty()
                 || !choice.spans.is_empty()
-                || (wish.is_some() && choice.sorted)
+                || (choice.sorted && wish.is_some_and(|(order, _)| !order.is_empty()))
                 || choice.covering
                 || rule.predicate.is_some();
             if !useful {

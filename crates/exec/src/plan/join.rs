@@ -203,7 +203,16 @@ struct Step {
     leaf: usize,
     method: Method,
     rows: f64,
+    /// Cost before the first row.
+    startup: f64,
     cost: f64,
+}
+
+impl Step {
+    /// Cost when only this share of the rows is asked for.
+    fn cost_of(&self, share: f64) -> f64 {
+        self.startup + (self.cost - self.startup) * share
+    }
 }
 
 impl<'a> Planner<'a> {
@@ -545,47 +554,61 @@ impl<'a> Planner<'a> {
         });
         starts.truncate(if leaves.len() > 8 { 3 } else { 8 });
         for start in starts {
-            let order = self.greedy(clause, leaves, conjuncts, start);
-            if order.len() < leaves.len() {
-                continue;
-            }
-            let mut cost = order.last().map_or(f64::MAX, |s| s.cost);
-            let rows = order.last().map_or(1.0, |s| s.rows);
-            if let Some((columns, _)) = wish {
-                let first = leaves.get(start).map(|l| &l.entries);
-                let here = first.is_some_and(|set| columns.iter().all(|(e, ..)| set.contains(e)));
-                if !here {
-                    cost += super::select::sort_cost(rows);
+            let first = leaves.get(start).map(|l| &l.entries);
+            let here = wish.is_none_or(|(columns, _)| {
+                first.is_some_and(|set| columns.iter().all(|(e, ..)| set.contains(e)))
+            });
+            let mut consider = |share: f64| -> f64 {
+                let order = self.greedy(clause, leaves, conjuncts, start, share);
+                let Some(last) = order.last().filter(|_| order.len() == leaves.len()) else { return 1.0 };
+                // A sort asks for all rows.
+                let limit = wish.and_then(|(_, limit)| limit).filter(|_| here);
+                let wanted = limit.map_or(1.0, |limit| (limit / last.rows).min(1.0));
+                let sort = if here { 0.0 } else { super::select::sort_cost(last.rows) };
+                let cost = last.cost_of(wanted) + sort;
+                if best.as_ref().is_none_or(|(least, _)| cost < *least) {
+                    best = Some((cost, order));
                 }
-            }
-            if best.as_ref().is_none_or(|(least, _)| cost < *least) {
-                best = Some((cost, order));
+                wanted
+            };
+            let wanted = consider(1.0);
+            if wanted < 1.0 {
+                consider(wanted);
             }
         }
         best.map(|(_, order)| order).unwrap_or_default()
     }
 
+    /// An order that begins with `start` and goes on with what costs least, when this share of the joined rows is asked for.
     fn greedy(
         &self,
         clause: &Clause<'_>,
         leaves: &[Leaf<'_>],
         conjuncts: &[Conjunct],
         start: usize,
+        share: f64,
     ) -> Vec<Step> {
         let Some(first) = leaves.get(start) else { return Vec::new() };
         let mut joined = first.entries.clone();
-        let mut order = vec![Step { leaf: start, method: Method::Loop, rows: first.rows, cost: first.cost }];
+        let mut order = vec![Step {
+            leaf: start,
+            method: Method::Loop,
+            rows: first.rows,
+            startup: 0.0,
+            cost: first.cost,
+        }];
         while order.len() < leaves.len() {
-            let (rows, cost) = order.last().map_or((1.0, 0.0), |s| (s.rows, s.cost));
+            let Some(before) = order.last() else { return order };
             let mut best: Option<(bool, Step)> = None;
             for (at, leaf) in leaves.iter().enumerate() {
                 if order.iter().any(|s| s.leaf == at) || !leaf.deps.is_subset(&joined) {
                     continue;
                 }
-                let (connected, step) = self.estimate(clause, rows, cost, &joined, at, leaf, conjuncts);
+                let (connected, step) = self.estimate(clause, before, share, &joined, at, leaf, conjuncts);
                 let better = best.as_ref().is_none_or(|(c, s)| {
                     (connected && !c)
-                        || (connected == *c && step.cost + step.rows * 0.01 < s.cost + s.rows * 0.01)
+                        || (connected == *c
+                            && step.cost_of(share) + step.rows * 0.01 < s.cost_of(share) + s.rows * 0.01)
                 });
                 if better {
                     best = Some((connected, step));
@@ -604,13 +627,14 @@ impl<'a> Planner<'a> {
     fn estimate(
         &self,
         clause: &Clause<'_>,
-        rows: f64,
-        cost: f64,
+        before: &Step,
+        share: f64,
         joined: &EntrySet,
         at: usize,
         leaf: &Leaf<'_>,
         conjuncts: &[Conjunct],
     ) -> (bool, Step) {
+        let (rows, startup, cost) = (before.rows, before.startup, before.cost);
         let mut after = joined.clone();
         after.extend(leaf.entries.iter());
         let fresh = |c: &&Conjunct| {
@@ -623,6 +647,7 @@ impl<'a> Planner<'a> {
                 leaf: at,
                 method: Method::Lateral,
                 rows: rows * leaf.rows,
+                startup,
                 cost: cost + rows * leaf.cost,
             };
             return (connected, step);
@@ -636,31 +661,40 @@ impl<'a> Planner<'a> {
             })
             .product();
         let mut out = (rows * leaf.rows * selectivity).max(1.0);
-        let mut method = Method::Loop;
-        let mut best = cost + leaf.cost + rows * leaf.rows * 0.0025;
+        // The right side of a loop is kept, that of a hash join hashed, before the first row.
+        let step = |method: Method, first: f64, total: f64, rows: f64| Step {
+            leaf: at,
+            method,
+            rows,
+            startup: startup + first,
+            cost: cost + total + rows * 0.01,
+        };
+        let cheaper = |a: Step, b: Step| if b.cost_of(share) < a.cost_of(share) { b } else { a };
+        let index = match leaf.kind {
+            LeafKind::Table(number, table) => {
+                let mine: Vec<&Conjunct> = conjuncts
+                    .iter()
+                    .filter(|c| c.entries.contains(&number) && c.entries.is_subset(&after))
+                    .collect();
+                let choice = self.choose(table, number, &mine, joined, clause.needed, None, &leaf.indexes);
+                choice.is_parameterised(&mine, joined).then(|| {
+                    if choice.is_point() {
+                        out = out.min(rows);
+                    }
+                    rows * choice.cost
+                })
+            }
+            _ => None,
+        };
+        let mut best = step(Method::Loop, leaf.cost, leaf.cost + rows * leaf.rows * 0.0025, out);
         if hashable {
-            let hash = cost + leaf.cost + leaf.rows * 0.02 + rows * 0.015;
-            if hash < best {
-                (method, best) = (Method::Hash, hash);
-            }
+            let build = leaf.cost + leaf.rows * 0.02;
+            best = cheaper(best, step(Method::Hash, build, build + rows * 0.015, out));
         }
-        if let LeafKind::Table(number, table) = leaf.kind {
-            let mine: Vec<&Conjunct> = conjuncts
-                .iter()
-                .filter(|c| c.entries.contains(&number) && c.entries.is_subset(&after))
-                .collect();
-            let choice = self.choose(table, number, &mine, joined, clause.needed, None, &leaf.indexes);
-            if choice.is_parameterised(&mine, joined) {
-                let index = cost + rows * choice.cost;
-                if choice.is_point() {
-                    out = out.min(rows);
-                }
-                if index < best {
-                    (method, best) = (Method::IndexLoop, index);
-                }
-            }
+        if let Some(index) = index {
+            best = cheaper(best, step(Method::IndexLoop, 0.0, index, out));
         }
-        (connected, Step { leaf: at, method, rows: out, cost: best + out * 0.01 })
+        (connected, best)
     }
 
     /// Joins one more leaf to what is there.
@@ -1041,7 +1075,7 @@ impl<'a> Planner<'a> {
                     between.iter().any(|c| hash_sides(&c.expr, &left_entries, &right_entries).is_some());
                 if choice.is_parameterised(&all, &left_entries) && (!hashable || rows * choice.cost < hash) {
                     let estimate = (rows * choice.rows).max(rows);
-                    let step = Step { leaf: 0, method: Method::IndexLoop, rows: estimate, cost: 0.0 };
+                    let step = Step { leaf: 0, method: Method::IndexLoop, rows: estimate, startup: 0.0, cost: 0.0 };
                     return self.join(clause, left, &left_entries, leaf, &all, &step, join, outer);
                 }
             }

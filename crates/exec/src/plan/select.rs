@@ -1018,7 +1018,8 @@ pub type ColumnOrder = Vec<(u16, u16, bool, bool)>;
 
 /// The order that ORDER BY wants, where it is by plain columns.
 fn desired_order(query: &Query, select: &Select) -> Option<ColumnOrder> {
-    if query.order_by.is_empty() || select.grouped || !select.windows.is_empty() {
+    // With a limit any order will do, and how many rows are wanted matters.
+    if query.order_by.is_empty() && query.limit.is_none() || select.grouped || !select.windows.is_empty() {
         return None;
     }
     if !matches!(select.distinct, Distinct::None) {
