@@ -137,6 +137,9 @@ pub const ANYCOMPATIBLEMULTIRANGE: Oid = Oid(4538);
 /// `format_type_be`, also for types that have no implementation.
 pub fn format(typ: Oid) -> String {
     match catalog::types::format_type(typ, -1) {
+        // `format_type_be` is not told of a modifier, and says so by the standard's name.
+        blank_padded if blank_padded.starts_with("bpchar") => blank_padded.replace("bpchar", "character"),
+
         unknown if unknown == "???" => {
             let info = info(typ);
             if info.element.is_valid() { format(info.element) + "[]" } else { quoted(info.name) }
@@ -148,6 +151,7 @@ pub fn format(typ: Oid) -> String {
 fn quoted(name: &str) -> String {
     match name {
         "any" | "char" => format!("\"{name}\""),
+        "varbit" => "bit varying".to_owned(),
         other => other.to_owned(),
     }
 }

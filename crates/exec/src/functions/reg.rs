@@ -237,6 +237,14 @@ fn row_type(cx: &EvalContext<'_>, schema: Option<Oid>, name: &str) -> Option<Oid
     })
 }
 
+/// `format_type_be`: as `format_type`, but char(n) without a length has the standard's name.
+fn type_name(cx: &EvalContext<'_>, typ: Oid) -> String {
+    match typ {
+        oid::BPCHAR | oid::BPCHAR_ARRAY => type_info::format(typ),
+        other => format_type(cx, other, -1),
+    }
+}
+
 /// `format_type`, row types of relations included.
 pub(super) fn format_type(cx: &EvalContext<'_>, typ: Oid, typmod: i32) -> String {
     let known = types::format_type(typ, typmod);
@@ -420,13 +428,13 @@ pub(crate) fn output(cx: &EvalContext<'_>, typ: Oid, value: Datum<'_>, out: &mut
                 _ => format!("{}.{}", quoted(&schema_name(cx, schema).unwrap_or_default()), quoted(&name)),
             })
         }
-        oid::REGTYPE => Some(format_type(cx, object, -1)).filter(|name| name != "???"),
+        oid::REGTYPE => Some(type_name(cx, object)).filter(|name| name != "???"),
         oid::REGPROC => LOOKUP.proc(object).map(|p| {
             let unique = LOOKUP.procs_named(&p.name).nth(1).is_none();
             if unique { quoted(&p.name) } else { format!("pg_catalog.{}", quoted(&p.name)) }
         }),
         oid::REGPROCEDURE => LOOKUP.proc(object).map(|p| {
-            let args: Vec<String> = p.args.iter().map(|t| format_type(cx, *t, -1)).collect();
+            let args: Vec<String> = p.args.iter().map(|t| type_name(cx, *t)).collect();
             format!("{}({})", quoted(&p.name), args.join(","))
         }),
         oid::REGOPER => LOOKUP.operator(object).map(|o| {
@@ -434,7 +442,7 @@ pub(crate) fn output(cx: &EvalContext<'_>, typ: Oid, value: Datum<'_>, out: &mut
             if unique { o.name.clone() } else { format!("pg_catalog.{}", o.name) }
         }),
         oid::REGOPERATOR => LOOKUP.operator(object).map(|o| {
-            let side = |t: Oid| if t.is_valid() { format_type(cx, t, -1) } else { "NONE".into() };
+            let side = |t: Oid| if t.is_valid() { type_name(cx, t) } else { "NONE".into() };
             format!("{}({},{})", o.name, side(o.left), side(o.right))
         }),
         oid::REGNAMESPACE => schema_name(cx, object).map(|n| quoted(&n)),
