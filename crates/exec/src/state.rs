@@ -152,8 +152,14 @@ impl SessionState {
 
     fn sequence(&self, oid: Oid) -> Result<Arc<Sequence>> {
         let objects = self.objects.lock();
-        objects.sequence(oid).cloned().ok_or_else(|| {
-            SqlError::new(SqlState::UNDEFINED_TABLE, format!("relation with OID {oid} does not exist"))
+        objects.sequence(oid).cloned().ok_or_else(|| match objects.relations.get(&oid) {
+            Some(other) => {
+                SqlError::new(SqlState::WRONG_OBJECT_TYPE, format!("\"{}\" is not a sequence", other.name()))
+            }
+            None => {
+                let message = format!("could not open relation with OID {oid}");
+                SqlError::new(SqlState::UNDEFINED_TABLE, message)
+            }
         })
     }
 }

@@ -49,7 +49,7 @@ impl Scope<'_> {
     }
 
     /// Remembers where a column was first used above a possible grouping.
-    fn note_position(&self, expr: Expr, position: u32) -> Expr {
+    pub(super) fn note_position(&self, expr: Expr, position: u32) -> Expr {
         if let Expr::Column(column) = &expr {
             let scope = self.up(column.level);
             let above = matches!(

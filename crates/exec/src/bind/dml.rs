@@ -271,7 +271,10 @@ impl Binder<'_> {
                         self.check_assignable(table, place, insert)?;
                         self.assign(scope, expr, typ, &column.name, position(i))?
                     }
-                    None if column.generated.is_some() => Expr::Const(Value::Null, typ),
+                    // Of a column that is DEFAULT in all rows, the default is evaluated as the row is made, and only there.
+                    None if column.generated.is_some() || self.is_all_default(insert, i) => {
+                        Expr::Const(Value::Null, typ)
+                    }
                     None => self.column_default(table, place)?,
                 };
                 if bound.is_empty() {

@@ -125,15 +125,7 @@ impl Scope<'_> {
                     at,
                 );
             }
-            Err(error) => {
-                // A call of an aggregate without arguments names them as (*).
-                let mut error = error.at(position);
-                if call.star && error.code() == SqlState::UNDEFINED_FUNCTION {
-                    error.fields_mut().message =
-                        format!("function {}(*) does not exist", call.name.join("."));
-                }
-                return Err(error);
-            }
+            Err(error) => return Err(error.at(position)),
         };
         let kind = resolved.proc.kind;
         let full = call.name.join(".");

@@ -65,8 +65,8 @@ impl Scope<'_> {
                 Indirection::Star => {
                     return Err(syntax("row expansion via \"*\" is not supported here", position));
                 }
-                Indirection::Field(name, at) => {
-                    expr = self.field(expr, name, *at)?;
+                Indirection::Field(name, _) => {
+                    expr = self.field(expr, name, position)?;
                     i += 1;
                 }
                 Indirection::Index(_) | Indirection::Slice(..) => {
@@ -131,7 +131,7 @@ impl Scope<'_> {
         Ok(Expr::Subscript(Box::new(base), subscripts, result))
     }
 
-    /// `(row).field`
+    /// `(row).field`; `position` is that of the row.
     fn field(&self, expr: Expr, name: &str, position: u32) -> Result<Expr> {
         let typ = expr.typ();
         let named = self.row_columns(typ.oid);

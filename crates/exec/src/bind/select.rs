@@ -356,7 +356,7 @@ impl Scope<'_> {
                     match columns.iter().position(|c| c.name == name) {
                         Some(place) => place,
                         // The name may mean something outside; then it is an expression.
-                        None => return Err(self.undefined_or_expression(&item.expr, position)),
+                        None => return Err(self.undefined_or_expression(&item.expr, columns, position)),
                     }
                 }
                 ExprKind::Literal(Literal::Int(number)) => match usize::try_from(*number) {
@@ -370,7 +370,7 @@ impl Scope<'_> {
                     let message = "non-integer constant in ORDER BY";
                     return Err(SqlError::new(SqlState::SYNTAX_ERROR, message).at(position));
                 }
-                _ => return Err(self.undefined_or_expression(&item.expr, position)),
+                _ => return Err(self.undefined_or_expression(&item.expr, columns, position)),
             };
             let typ = columns.get(place).map_or(SqlType::plain(oid::TEXT), |c| c.typ);
             let (desc, nulls_first) = self.sort_direction(item, typ, position)?;
@@ -381,10 +381,16 @@ impl Scope<'_> {
         Ok(keys)
     }
 
-    fn undefined_or_expression(&self, expr: &ast::Expr, position: u32) -> SqlError {
-        match self.expr_in(Clause::OrderBy, expr) {
-            Err(error) => error,
-            Ok(_) => SqlError::new(
+    fn undefined_or_expression(&self, expr: &ast::Expr, columns: &[QueryColumn], position: u32) -> SqlError {
+        let error = self.expr_in(Clause::OrderBy, expr).err();
+        // In an expression the names of result columns mean them, for PostgreSQL to refuse the expression.
+        let is_result = |error: &SqlError| {
+            error.code() == SqlState::UNDEFINED_COLUMN
+                && columns.iter().any(|c| error.message() == format!("column \"{}\" does not exist", c.name))
+        };
+        match error {
+            Some(error) if !is_result(&error) => error,
+            _ => SqlError::new(
                 SqlState::FEATURE_NOT_SUPPORTED,
                 "invalid UNION/INTERSECT/EXCEPT ORDER BY clause",
             )

@@ -55,7 +55,7 @@ impl Scope<'_> {
             let mut any = false;
             for item in visible {
                 any = true;
-                list.extend(self.expand(0, item));
+                list.extend(self.noted(self.expand(0, item), position));
             }
             if !any {
                 let message = "SELECT * with no tables specified is not valid";
@@ -65,9 +65,14 @@ impl Scope<'_> {
         };
         let schema = names.len().checked_sub(2).and_then(|i| names.get(i)).map(String::as_str);
         match self.find_relation(schema, table, position)? {
-            Some((level, item)) => Ok(self.expand(level, &item)),
+            Some((level, item)) => Ok(self.noted(self.expand(level, &item), position)),
             None => Err(self.missing_relation(schema, table, position)),
         }
+    }
+
+    /// A star's columns, all of which stand where it stands.
+    fn noted(&self, list: Vec<(String, Expr)>, position: u32) -> Vec<(String, Expr)> {
+        list.into_iter().map(|(name, e)| (name, self.note_position(e, position))).collect()
     }
 
     /// `(row).*`

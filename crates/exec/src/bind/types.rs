@@ -5,7 +5,7 @@ use super::{BindContext, Binder};
 use crate::bound::SqlType;
 use crate::parse::ast::{Expr, ExprKind, Literal, TypeName};
 use catalog::types as ct;
-use catalog::{Oid, Result, SqlError, SqlState};
+use catalog::{Oid, Result, Severity, SqlError, SqlState};
 
 /// The base types of information_schema's domains: OIDs of the domains are not those of other clusters, values are the same.
 pub fn information_schema_domain(name: &str) -> Option<SqlType> {
@@ -24,6 +24,22 @@ pub fn resolve_type(typ: &TypeName, cx: &BindContext<'_>) -> Result<SqlType> {
     Binder::new(cx).type_name(typ)
 }
 
+/// 22023, a warning, for a time with more than six decimals (`anytime_typmod_check`).
+pub(crate) fn precision_warning(oid: Oid, precision: i32) -> Option<SqlError> {
+    let (name, zone) = match oid {
+        ct::oid::TIME => ("TIME", ""),
+        ct::oid::TIMETZ => ("TIME", " WITH TIME ZONE"),
+        ct::oid::TIMESTAMP => ("TIMESTAMP", ""),
+        ct::oid::TIMESTAMPTZ => ("TIMESTAMP", " WITH TIME ZONE"),
+        _ => return None,
+    };
+    if precision <= 6 {
+        return None;
+    }
+    let message = format!("{name}({precision}){zone} precision reduced to maximum allowed, 6");
+    Some(SqlError::with_severity(Severity::Warning, SqlState::INVALID_PARAMETER_VALUE, message))
+}
+
 impl Binder<'_> {
     /// The type that a type name means: 42704 if there is none, 0A000 if PostgreSQL has it and pgfusion does not.
     pub(crate) fn type_name(&self, typ: &TypeName) -> Result<SqlType> {
@@ -39,6 +55,12 @@ impl Binder<'_> {
         let mut found = self.named_type(typ)?;
         if !typ.typmods.is_empty() {
             found.typmod = typmod(found.oid, typ)?;
+            if let [modifier] = typ.typmods.as_slice()
+                && let Ok(Ok(precision)) = word(modifier, position).map(|word| word.parse())
+                && let Some(warning) = precision_warning(found.oid, precision)
+            {
+                self.cx.env.notice(warning.at(position));
+            }
         }
         if !typ.bounds.is_empty() && !element_of(found.oid).is_valid() {
             let array = array_of(found.oid);
@@ -88,6 +110,10 @@ impl Binder<'_> {
         match row_type {
             Some(oid) => Ok(SqlType::plain(oid)),
             None => {
+                if let Some(schema) = schema.filter(|schema| self.schema_oid(schema).is_none()) {
+                    let message = format!("schema \"{schema}\" does not exist");
+                    return Err(SqlError::new(SqlState::INVALID_SCHEMA_NAME, message).at(typ.pos));
+                }
                 let text = type_text(typ);
                 Err(SqlError::new(SqlState::UNDEFINED_OBJECT, format!("type \"{text}\" does not exist"))
                     .at(typ.pos))

@@ -5,6 +5,7 @@ use super::expression::{self, Purpose};
 use super::names::NAME_MAX_BYTES;
 use super::types::type_collation;
 use super::{DdlContext, resolve_type, sequence};
+use crate::bind::types::precision_warning;
 use crate::bound::SqlType;
 use crate::utility::TypeName;
 use crate::utility::table::{
@@ -437,7 +438,16 @@ pub fn make_column(cx: &DdlContext<'_>, table: &Table, definition: &ColumnDefini
                 .at(definition.typ.position));
         }
         Some(typ) => SqlType::plain(typ),
-        None => resolve_type(&definition.typ, |schema| cx.schema(schema).is_ok())?,
+        None => {
+            let found = resolve_type(&definition.typ, |schema| cx.schema(schema).is_ok())?;
+            // PostgreSQL reads a column's type twice, the second time without its place.
+            let modifier = definition.typ.modifiers.first().and_then(|modifier| modifier.parse().ok());
+            if let Some(warning) = modifier.and_then(|precision| precision_warning(found.oid, precision)) {
+                cx.session.notice(warning.clone().at(definition.typ.position));
+                cx.session.notice(warning);
+            }
+            found
+        }
     };
     check_type(&definition.name, typ.oid)?;
     if definition.name.len() > NAME_MAX_BYTES {

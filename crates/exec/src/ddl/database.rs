@@ -4,6 +4,7 @@ use super::{DdlContext, initial};
 use catalog::object::{Class, Database, Object, ObjectId};
 use catalog::{Oid, Result, SqlError, SqlState};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 fn missing(name: &str) -> SqlError {
     SqlError::new(SqlState::UNDEFINED_DATABASE, format!("database \"{name}\" does not exist"))
@@ -137,7 +138,7 @@ pub fn drop_database(cx: &DdlContext<'_>, name: &str, if_exists: bool, force: bo
     if database.is_template {
         return Err(SqlError::new(SqlState::WRONG_OBJECT_TYPE, "cannot drop a template database"));
     }
-    let others = cx.session.sessions_in(database.oid);
+    let others = wait_for_others(cx, database.oid)?;
     if others > 0 {
         if force {
             return Err(SqlError::unsupported("DROP DATABASE ... WITH (FORCE) while others are connected"));
@@ -196,6 +197,18 @@ pub fn drop_database(cx: &DdlContext<'_>, name: &str, if_exists: bool, force: bo
     cx.remove(ObjectId { database: Oid::INVALID, class: Class::Database, oid: database.oid, sub: 0 })
 }
 
+/// Other sessions in a database. One that is just ending gets up to five seconds for it (`CountOtherDBBackends`).
+fn wait_for_others(cx: &DdlContext<'_>, database: Oid) -> Result<usize> {
+    let end = Instant::now() + Duration::from_secs(5);
+    loop {
+        let others = cx.session.sessions_in(database);
+        if others == 0 || Instant::now() >= end {
+            return Ok(others);
+        }
+        cx.session.sleep(Duration::from_millis(10))?;
+    }
+}
+
 fn in_use(name: &str, others: usize) -> SqlError {
     let detail = if others == 1 {
         "There is 1 other session using the database.".to_owned()
@@ -216,7 +229,7 @@ pub fn rename_database(cx: &DdlContext<'_>, name: &str, to: &str) -> Result<()> 
     if database.oid == cx.session.database() {
         return Err(SqlError::new(SqlState::FEATURE_NOT_SUPPORTED, "current database cannot be renamed"));
     }
-    let others = cx.session.sessions_in(database.oid);
+    let others = wait_for_others(cx, database.oid)?;
     if others > 0 {
         return Err(in_use(name, others));
     }

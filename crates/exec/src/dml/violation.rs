@@ -1,8 +1,10 @@
 //! The errors of violated constraints, worded and detailed as PostgreSQL does (execMain.c, execIndexing.c, genam.c).
 
-use super::writer::TableWriter;
+use super::writer::{IndexWriter, TableWriter};
+use crate::functions::definitions::index_key_text;
 use crate::row::context::ExecContext;
 use crate::row::expr::PhysicalExpr;
+use catalog::types::Type;
 use catalog::{Datum, SqlError, SqlState};
 
 /// Values in a DETAIL are cut at so many bytes.
@@ -36,18 +38,18 @@ pub fn check(writer: &TableWriter, name: &str, row: &[Datum<'_>], cx: &ExecConte
 /// 23505
 pub fn unique(
     writer: &TableWriter,
-    index: &str,
-    keys: &[PhysicalExpr],
+    index: &IndexWriter,
     cx: &ExecContext<'_>,
     row: &[Datum<'_>],
 ) -> SqlError {
+    let name = &index.name;
     let error = SqlError::new(
         SqlState::UNIQUE_VIOLATION,
-        format!("duplicate key value violates unique constraint \"{index}\""),
+        format!("duplicate key value violates unique constraint \"{name}\""),
     )
     .table(&writer.schema, &writer.table.name)
-    .constraint(index);
-    match key_detail(writer, keys, cx, row) {
+    .constraint(name);
+    match key_detail(writer, index, cx, row) {
         Some(detail) => error.detail(format!("Key {detail} already exists.")),
         None => error,
     }
@@ -56,7 +58,7 @@ pub fn unique(
 /// `(a, b)=(1, 2)`, as `BuildIndexValueDescription` has it.
 fn key_detail(
     writer: &TableWriter,
-    keys: &[PhysicalExpr],
+    index: &IndexWriter,
     cx: &ExecContext<'_>,
     row: &[Datum<'_>],
 ) -> Option<String> {
@@ -64,12 +66,12 @@ fn key_detail(
     let row: &[Datum<'_>] = arena.slice_with(row.len(), |i| row[i].copy_in(arena));
     let mut names = Vec::new();
     let mut values = Vec::new();
-    for key in keys {
-        let PhysicalExpr::Slot(place) = key else { return None };
-        let place = *place;
-        names.push(writer.table.columns.get(place)?.name.clone());
-        let value = key.eval(cx, row).ok()?;
-        values.push(print(writer, place, value, cx));
+    for (place, (key, typ)) in index.key_columns().enumerate() {
+        names.push(match key {
+            PhysicalExpr::Slot(column) => writer.table.columns.get(*column)?.name.clone(),
+            _ => index_key_text(&cx.eval, index.oid, place)?,
+        });
+        values.push(print(typ, key.eval(cx, row).ok()?, cx));
     }
     Some(format!("({})=({})", names.join(", "), values.join(", ")))
 }
@@ -80,7 +82,8 @@ fn failing_row(writer: &TableWriter, row: &[Datum<'_>], cx: &ExecContext<'_>) ->
         .table
         .live_columns()
         .map(|(place, _)| {
-            let text = print(writer, place, row.get(place).copied().unwrap_or_default(), cx);
+            let value = row.get(place).copied().unwrap_or_default();
+            let text = writer.types.get(place).map_or_else(String::new, |typ| print(typ, value, cx));
             match text
                 .char_indices()
                 .map(|(i, c)| i + c.len_utf8())
@@ -97,13 +100,11 @@ fn failing_row(writer: &TableWriter, row: &[Datum<'_>], cx: &ExecContext<'_>) ->
     format!("Failing row contains ({}).", values.join(", "))
 }
 
-fn print(writer: &TableWriter, place: usize, value: Datum<'_>, cx: &ExecContext<'_>) -> String {
+fn print(typ: &Type, value: Datum<'_>, cx: &ExecContext<'_>) -> String {
     if value.is_null() {
         return "null".to_owned();
     }
     let mut text = Vec::new();
-    if let Some(typ) = writer.types.get(place) {
-        (typ.output)(value, cx.eval.style, &mut text);
-    }
+    (typ.output)(value, cx.eval.style, &mut text);
     String::from_utf8_lossy(&text).into_owned()
 }

@@ -25,7 +25,7 @@ use storage::{LockMode, RelationId, Transaction, Wait};
 pub struct IndexWriter {
     /// The index's OID, for ON CONFLICT.
     pub oid: Oid,
-    name: String,
+    pub name: String,
     relation: RelationId,
     layout: IndexLayout,
     /// One per key column, over the table's row.
@@ -358,7 +358,7 @@ impl TableWriter {
 
     /// 23505 for a row whose key in this index is taken.
     pub fn duplicate(&self, cx: &ExecContext<'_>, index: &IndexWriter, row: &[Datum<'_>]) -> SqlError {
-        violation::unique(self, &index.name, &index.keys, cx, row)
+        violation::unique(self, index, cx, row)
     }
 
     /// Locks a unique key and tells whether it is taken, by committed rows or this transaction's own.
@@ -467,6 +467,11 @@ impl Arbiters<'_> {
 }
 
 impl IndexWriter {
+    /// The key columns: what they are computed by, over the table's row, and their types.
+    pub fn key_columns(&self) -> impl Iterator<Item = (&PhysicalExpr, &'static Type)> {
+        self.keys.iter().zip(self.layout.keys.iter().map(|column| column.typ))
+    }
+
     /// Appends the entry of a row; false if the predicate leaves the row out.
     fn entry(
         &self,

@@ -61,6 +61,12 @@ fn without_parentheses(expression: &str) -> &str {
     inner
 }
 
+/// One key column of an index as an error's detail names it (`pg_get_indexdef_columns`).
+pub(crate) fn index_key_text(cx: &EvalContext<'_>, index: Oid, place: usize) -> Option<String> {
+    let objects = cx.env.objects();
+    index_column(cx, objects.index(index)?, place, true)
+}
+
 /// One key column of an index as pg_get_indexdef prints it.
 fn index_column(cx: &EvalContext<'_>, index: &Index, place: usize, pretty: bool) -> Option<String> {
     let objects = cx.env.objects();

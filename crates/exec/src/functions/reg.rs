@@ -238,7 +238,7 @@ fn row_type(cx: &EvalContext<'_>, schema: Option<Oid>, name: &str) -> Option<Oid
 }
 
 /// `format_type_be`: as `format_type`, but char(n) without a length has the standard's name.
-fn type_name(cx: &EvalContext<'_>, typ: Oid) -> String {
+pub(super) fn type_name(cx: &EvalContext<'_>, typ: Oid) -> String {
     match typ {
         oid::BPCHAR | oid::BPCHAR_ARRAY => type_info::format(typ),
         other => format_type(cx, other, -1),

@@ -48,8 +48,11 @@ pub(super) const FUNCTIONS: &[Entry] = &[
             if a[0].is_null() {
                 return Ok(Datum::Null);
             }
-            let typmod = if a[1].is_null() { -1 } else { a[1].as_int() as i32 };
-            Ok(text(cx, &reg::format_type(cx, oid(a[0]), typmod)))
+            let name = match a[1] {
+                Datum::Null => reg::type_name(cx, oid(a[0])),
+                typmod => reg::format_type(cx, oid(a[0]), typmod.as_int() as i32),
+            };
+            Ok(text(cx, &name))
         }),
     ),
     (

@@ -43,6 +43,23 @@ pub struct Token {
     pub pos: u32,
 }
 
+impl Token {
+    /// Of an identifier that was too long: what was written, and what is left of it.
+    pub fn truncated(&self, text: &str) -> Option<(String, &str)> {
+        let kept = match &self.kind {
+            Kind::Word(word, _) => word,
+            Kind::Quoted(name) => name,
+            _ => return None,
+        };
+        let raw = text.get(self.start..self.end).filter(|raw| raw.len() > NAME_MAX_BYTES)?;
+        let written = match raw.strip_prefix('"').and_then(|raw| raw.strip_suffix('"')) {
+            Some(inner) => inner.replace("\"\"", "\""),
+            None => raw.to_ascii_lowercase(),
+        };
+        (written.len() > NAME_MAX_BYTES && written.starts_with(kept.as_str())).then_some((written, kept))
+    }
+}
+
 /// Longest identifier (`NAMEDATALEN - 1`).
 pub const NAME_MAX_BYTES: usize = 63;
 

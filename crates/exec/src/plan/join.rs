@@ -1075,7 +1075,8 @@ impl<'a> Planner<'a> {
                     between.iter().any(|c| hash_sides(&c.expr, &left_entries, &right_entries).is_some());
                 if choice.is_parameterised(&all, &left_entries) && (!hashable || rows * choice.cost < hash) {
                     let estimate = (rows * choice.rows).max(rows);
-                    let step = Step { leaf: 0, method: Method::IndexLoop, rows: estimate, startup: 0.0, cost: 0.0 };
+                    let step =
+                        Step { leaf: 0, method: Method::IndexLoop, rows: estimate, startup: 0.0, cost: 0.0 };
                     return self.join(clause, left, &left_entries, leaf, &all, &step, join, outer);
                 }
             }

@@ -18,6 +18,16 @@ pub fn scan(
     cx: &ExecContext<'_>,
     out: &mut Sink<'_>,
 ) -> Result<Flow> {
+    if let CteQuery::Recursive { .. } = &plan.query
+        && cx.statement.caches.load(slot).is_none()
+    {
+        // Rows go out as they come, so that whoever has enough of them ends the recursion.
+        let inner = pop_frames(cx, pop);
+        let all = recurse(plan, &inner, &mut |fresh| push_rows(fresh, cx, out))?;
+        let Some(all) = all else { return Ok(ControlFlow::Break(())) };
+        cx.statement.caches.store(slot, Cached::Rows(Rc::new(all)));
+        return Ok(ControlFlow::Continue(()));
+    }
     push_rows(&*rows(slot, plan, pop, cx)?, cx, out)
 }
 
@@ -28,16 +38,24 @@ fn rows(slot: usize, plan: &CtePlan, pop: usize, cx: &ExecContext<'_>) -> Result
     let inner = pop_frames(cx, pop);
     let rows = Rc::new(match &plan.query {
         CteQuery::Plain(node) => collect(node, plan.width, &inner)?,
-        CteQuery::Recursive { .. } => recurse(plan, &inner)?,
+        CteQuery::Recursive { .. } => {
+            let all = recurse(plan, &inner, &mut |_| Ok(ControlFlow::Continue(())))?;
+            all.unwrap_or_else(|| RowStore::new(plan.width))
+        }
     });
     cx.statement.caches.store(slot, Cached::Rows(Rc::clone(&rows)));
     Ok(rows)
 }
 
-/// Compare `nodeRecursiveunion.c`.
-fn recurse(plan: &CtePlan, cx: &ExecContext<'_>) -> Result<RowStore> {
+/// Computes a recursive query, giving each iteration's rows to `each`; `None` when that wants no more. Compare
+/// `nodeRecursiveunion.c`.
+fn recurse(
+    plan: &CtePlan,
+    cx: &ExecContext<'_>,
+    each: &mut dyn FnMut(&RowStore) -> Result<Flow>,
+) -> Result<Option<RowStore>> {
     let CteQuery::Recursive { start, step, table, distinct } = &plan.query else {
-        return Ok(RowStore::new(plan.width));
+        return Ok(Some(RowStore::new(plan.width)));
     };
     let mut all = RowStore::new(plan.width);
     let mut seen: FxHashSet<Box<[u8]>> = FxHashSet::default();
@@ -62,9 +80,13 @@ fn recurse(plan: &CtePlan, cx: &ExecContext<'_>) -> Result<RowStore> {
         })?;
         if fresh.is_empty() {
             cx.statement.caches.take(*table);
-            return Ok(all);
+            return Ok(Some(all));
         }
         cx.statement.env.check_interrupt()?;
+        // IMPORTANT: before the working table is filled, as the consumer may come to this query again.
+        if each(&fresh)?.is_break() {
+            return Ok(None);
+        }
         cx.statement.caches.store(*table, Cached::Rows(Rc::new(fresh)));
         node = step;
     }

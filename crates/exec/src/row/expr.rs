@@ -523,7 +523,11 @@ impl CallNode {
         }
         let result = (self.function)(&cx.eval, &self.types, args);
         // Of what goes wrong at run time only the lack of an implementation is the statement's fault, and has a place in it.
-        result.map_err(|e| if e.code() == SqlState::FEATURE_NOT_SUPPORTED { e.at(self.position) } else { e })
+        result.map_err(|e| {
+            let lacking =
+                e.code() == SqlState::FEATURE_NOT_SUPPORTED && e.message().ends_with("not supported");
+            if lacking { e.at(self.position) } else { e }
+        })
     }
 }
 

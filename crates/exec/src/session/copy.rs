@@ -400,8 +400,11 @@ fn in_line(error: SqlError, table: &str, reader: &LineReader) -> SqlError {
     error.context(format!("COPY {table}, line {}: \"{}\"", reader.line, cut(&text)))
 }
 
-/// Context of an error that a row's insertion raised.
+/// Context of an error that a row's insertion raised. PostgreSQL has forgotten the line's text when it writes index entries.
 fn in_row(error: SqlError, table: &str, reader: &LineReader) -> SqlError {
+    if error.code() == SqlState::UNIQUE_VIOLATION {
+        return error.context(format!("COPY {table}, line {}", reader.line));
+    }
     in_line(error, table, reader)
 }
 

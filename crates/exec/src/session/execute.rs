@@ -34,6 +34,10 @@ impl Session {
         if self.block == Block::Failed && !prepared.ends_transaction {
             return Err(failed_block());
         }
+        // What parsing and binding had to say comes before the rows.
+        if !self.state.notices.lock().is_empty() {
+            self.flush_notices(client);
+        }
         let timeout = self.state.settings.lock().statement_timeout();
         let armed = timeout.and_then(|after| crate::timers::statement_timeout(&self.state.interrupt, after));
         let result = self.execute_checked(prepared, parameters, client);

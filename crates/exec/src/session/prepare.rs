@@ -15,7 +15,7 @@ use crate::plan::{self, PlanContext};
 use crate::session::Block;
 use crate::utility::Utility;
 use catalog::types::{self, InputContext, oid};
-use catalog::{Arena, DatabaseObjects, Oid, Result, SqlError, SqlState, Value};
+use catalog::{Arena, DatabaseObjects, Oid, Result, Severity, SqlError, SqlState, Value};
 use parking_lot::Mutex;
 use std::hash::{Hash, Hasher};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -130,6 +130,7 @@ impl Session {
             return Ok(Script { statements: vec![ScriptStatement { inner }] });
         }
         let parsed = parse::parse(sql)?;
+        self.notice_truncated(sql, &parsed);
         let single = parsed.len() == 1;
         let source: Arc<str> = sql.into();
         let mut lifted = found.filter(|_| single);
@@ -145,6 +146,16 @@ impl Session {
             })
             .collect();
         Ok(Script { statements })
+    }
+
+    /// 42622 for each identifier that is too long (`truncate_identifier`).
+    fn notice_truncated(&self, sql: &str, parsed: &[ParsedStatement]) {
+        let tokens = parsed.iter().flat_map(|statement| &statement.tokens);
+        for (written, kept) in tokens.filter_map(|token| token.truncated(sql)) {
+            let message = format!("identifier \"{written}\" will be truncated to \"{kept}\"");
+            let notice = SqlError::with_severity(Severity::Notice, SqlState::NAME_TOO_LONG, message);
+            self.state.notices.lock().push(notice);
+        }
     }
 
     /// Binds and plans one statement of a script. Begins an implicit transaction if none is open; 25P02 in a failed block.
@@ -185,6 +196,7 @@ impl Session {
             return Ok(Some(prepared));
         }
         let mut parsed = parse::parse(sql)?;
+        self.notice_truncated(sql, &parsed);
         if parsed.len() > 1 {
             return Err(SqlError::new(
                 SqlState::SYNTAX_ERROR,

@@ -170,6 +170,10 @@ pub fn time_zone(value: &str) -> Option<(TimeZone, String)> {
     if let Some(interval) = trimmed.to_ascii_lowercase().strip_prefix("interval ") {
         return fixed(interval_seconds(interval.trim().trim_matches('\''))?);
     }
+    // POSIX without a name: west of Greenwich.
+    if trimmed.starts_with(['+', '-']) && trimmed.contains(':') {
+        return Some((fixed(-interval_seconds(trimmed)?)?.0, trimmed.to_owned()));
+    }
     if let Ok(hours) = trimmed.parse::<f64>() {
         return fixed((hours * 3600.0).round() as i32);
     }

@@ -149,6 +149,9 @@ fn grant(t: &mut Tokens<'_>, grant: bool) -> Result<Utility> {
         }
     }
     let mut privileges = Vec::new();
+    if t.is(0, "on") {
+        return Err(t.unexpected());
+    }
     if t.accept("all") {
         t.accept("privileges");
         if t.is_punct(0, "(") {
