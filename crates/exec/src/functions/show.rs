@@ -101,7 +101,6 @@ fn activity_rows(cx: &EvalContext<'_>, pid: Option<i64>, emit: &mut super::Emit<
             Datum::Bool(false),
             Datum::Null,
             Datum::Null,
-            Datum::Null,
         ];
         if emit(row.get(..row.len()).unwrap_or_default())?.is_break() {
             break;

@@ -10,6 +10,7 @@ use crate::environment::Environment;
 use crate::plan::explain;
 use crate::row::context::{ExecContext, StatementContext};
 use crate::store_error::sql_error;
+use crate::utility::Utility;
 use catalog::{Arena, Datum, Oid, Result, SqlError, SqlState, Value};
 use std::cell::Cell;
 use std::ops::ControlFlow;
@@ -62,6 +63,13 @@ impl Session {
         let (planned, view) = self.ready(prepared)?;
         if let Body::Utility(utility) = &planned.body {
             return self.run_utility(utility, client);
+        }
+        if let Body::Explain(explain, inner) = &planned.body
+            && let Body::Utility(utility) = &inner.body
+            && let Utility::Execute(name, arguments) = &**utility
+        {
+            drop(view);
+            return self.explain_execute(explain, name, arguments, client);
         }
         if let Some(command) = planned.writes() {
             self.prevent_read_only(command)?;
@@ -179,7 +187,7 @@ impl Session {
         f(&statement.root(&arena), &runtime)
     }
 
-    fn explain(
+    pub(super) fn explain(
         &self,
         explain: &Explain,
         planned: &Planned,

@@ -1,9 +1,9 @@
 //! Utility statements: each is run by the part of the session (or of `ddl`) that knows it.
 
 use super::prepare::Body;
-use super::{Block, ResultColumn, Session};
+use super::{Block, Prepared, ResultColumn, Session};
 use crate::bind::ParameterType;
-use crate::bound::SqlType;
+use crate::bound::{Explain, SqlType};
 use crate::client::{Client, CommandTag};
 use crate::environment::Environment;
 use crate::settings::SetScope;
@@ -258,6 +258,45 @@ impl Session {
         let Some(prepared) = self.prepared(name)? else {
             return Ok(CommandTag::plain("EXECUTE"));
         };
+        let values = self.arguments(name, &prepared, arguments)?;
+        let (planned, view) = self.ready(&prepared)?;
+        if let Body::Utility(utility) = &planned.body {
+            drop(view);
+            return self.run_utility(utility, client);
+        }
+        if let Some(command) = planned.writes() {
+            self.prevent_read_only(command)?;
+        }
+        self.transaction.queried = true;
+        let result = self.run_planned(&planned, &view, &values, client);
+        drop(view);
+        self.end_statement(result)
+    }
+
+    /// EXPLAIN EXECUTE (`ExplainExecuteQuery`).
+    pub(super) fn explain_execute(
+        &mut self,
+        explain: &Explain,
+        name: &str,
+        arguments: &[Source],
+        client: &mut dyn Client,
+    ) -> Result<CommandTag> {
+        let Some(prepared) = self.prepared(name)? else {
+            return Ok(CommandTag::plain("EXPLAIN"));
+        };
+        let values = self.arguments(name, &prepared, arguments)?;
+        let (planned, view) = self.ready(&prepared)?;
+        if let Some(command) = planned.writes().filter(|_| explain.options.analyze) {
+            self.prevent_read_only(command)?;
+        }
+        let parameters: Vec<Datum<'_>> = values.iter().map(Value::datum).collect();
+        let result = self.explain(explain, &planned, &view, &parameters, client);
+        drop(view);
+        self.end_statement(result)
+    }
+
+    /// The values of EXECUTE's arguments; 42601 if their number is wrong.
+    fn arguments(&mut self, name: &str, prepared: &Prepared, arguments: &[Source]) -> Result<Vec<Value>> {
         if prepared.parameter_types.len() != arguments.len() {
             return Err(SqlError::new(
                 SqlState::SYNTAX_ERROR,
@@ -273,18 +312,7 @@ impl Session {
         for (argument, typ) in arguments.iter().zip(prepared.parameter_types.clone()) {
             values.push(self.argument(argument, typ)?);
         }
-        let (planned, view) = self.ready(&prepared)?;
-        if let Body::Utility(utility) = &planned.body {
-            drop(view);
-            return self.run_utility(utility, client);
-        }
-        if let Some(command) = planned.writes() {
-            self.prevent_read_only(command)?;
-        }
-        self.transaction.queried = true;
-        let result = self.run_planned(&planned, &view, &values, client);
-        drop(view);
-        self.end_statement(result)
+        Ok(values)
     }
 
     /// The value of an argument of EXECUTE.
