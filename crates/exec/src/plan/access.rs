@@ -266,7 +266,8 @@ impl<'a> Planner<'a> {
             };
             let used = choice.conditions.len() as f64;
             let rest = (quals - used).max(0.0);
-            choice.covering = !primary && !needed.wants_row(usize::from(entry)) && covers(rule, &wanted);
+            choice.covering =
+                !primary && !needed.wants_row(usize::from(entry)) && covers(rule, table, &wanted);
             let fetch = if primary || choice.covering { 0.0 } else { 0.25 };
             let step = if primary { 0.0125 } else { 0.01 };
             choice.rows = if choice.point {
@@ -358,7 +359,8 @@ impl<'a> Planner<'a> {
                 } else {
                     let include = include_types(rule, table)?;
                     let layout = Arc::new(IndexLayout::new(&rule.index, &include)?);
-                    let covering = choice.covering.then(|| covering(rule, &wanted_columns));
+                    let covering =
+                        choice.covering.then(|| covering(rule, table, &wanted_columns)).transpose()?;
                     AccessPath::Index { index: Arc::clone(&rule.index), layout, range, covering }
                 }
             }
@@ -819,20 +821,30 @@ fn provides(
     Some(direction.unwrap_or(Direction::Forward))
 }
 
-/// Whether an index's entries hold all these columns.
-fn covers(rule: &IndexRule, wanted: &[u16]) -> bool {
+/// Whether an index's entries hold all these columns: among their keys, their INCLUDE columns, or the row keys that they name.
+fn covers(rule: &IndexRule, table: &Table, wanted: &[u16]) -> bool {
+    let keys = readable_keys(rule);
+    let clustered = table.cluster.iter().take_while(|place| {
+        let typ = table.columns.get(usize::from(**place)).map_or(Oid::INVALID, |c| c.typ);
+        column_type(typ).is_ok_and(|t| t.decode_key.is_some())
+    });
+    let clustered: Vec<u16> = clustered.copied().collect();
+    wanted.iter().all(|c| keys.contains(c) || rule.index.include.contains(c) || clustered.contains(c))
+}
+
+/// Plain columns among those leading key columns of an index whose values can be read from the key.
+fn readable_keys(rule: &IndexRule) -> Vec<u16> {
     let readable =
         rule.index.columns.iter().take_while(|c| column_type(c.typ).is_ok_and(|t| t.decode_key.is_some()));
-    let keys: Vec<u16> = readable
+    readable
         .filter_map(|c| match c.key {
             IndexKey::Column(place) => Some(place),
             IndexKey::Expression(_) => None,
         })
-        .collect();
-    wanted.iter().all(|c| keys.contains(c) || rule.index.include.contains(c))
+        .collect()
 }
 
-fn covering(rule: &IndexRule, wanted: &[u16]) -> Covering {
+fn covering(rule: &IndexRule, table: &Table, wanted: &[u16]) -> Result<Covering> {
     let slot = |place: u16| wanted.contains(&place).then_some(usize::from(place));
     let mut keys: Vec<Option<usize>> = rule
         .index
@@ -847,7 +859,17 @@ fn covering(rule: &IndexRule, wanted: &[u16]) -> Covering {
         keys.pop();
     }
     let include = rule.index.include.iter().map(|place| slot(*place)).collect();
-    Covering { keys: keys.into(), include }
+    let elsewhere = readable_keys(rule);
+    let mut row_key = Vec::new();
+    for place in &table.cluster {
+        let typ = table.columns.get(usize::from(*place)).map_or(Oid::INVALID, |c| c.typ);
+        let column = KeyColumn { typ: column_type(typ)?, desc: false, nulls_first: false };
+        row_key.push((column, slot(*place).filter(|_| !elsewhere.contains(place))));
+    }
+    while row_key.last().is_some_and(|(_, slot)| slot.is_none()) {
+        row_key.pop();
+    }
+    Ok(Covering { keys: keys.into(), row_key: row_key.into(), include })
 }
 
 /// The value of a constant, for estimates.

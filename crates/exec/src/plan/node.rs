@@ -320,6 +320,8 @@ pub enum Coercion {
 pub struct Covering {
     /// Per key column that must be decoded, in order, the slot it goes to (`None`: stepped over).
     pub keys: Box<[Option<usize>]>,
+    /// The clustering columns that must be decoded from the row key, in order, and the slots they go to.
+    pub row_key: Box<[(KeyColumn, Option<usize>)]>,
     /// Slots of the INCLUDE columns.
     pub include: Box<[Option<usize>]>,
 }

@@ -2,7 +2,7 @@
 
 use super::access::{corrupt, store_error};
 use super::context::{ExecContext, Flow, Sink};
-use super::int_tests::IntTests;
+use super::fixed_tests::FixedTests;
 use super::range::{self, Piece};
 use crate::plan::node::{AccessPath, Covering, KeyRange, ScanNode};
 use crate::row::index_entry::IndexLayout;
@@ -15,7 +15,7 @@ pub fn run(scan: &ScanNode, id: usize, cx: &ExecContext<'_>, out: &mut Sink<'_>)
     let view = cx.statement.view;
     let relation = RelationId(scan.table.relation);
     let mut arena = Arena::new();
-    let tests = scan.filter.as_ref().and_then(|filter| IntTests::of(filter, cx));
+    let tests = scan.filter.as_ref().and_then(|filter| FixedTests::of(filter, cx));
     let source = Source { scan, id, tests };
     match &scan.path {
         AccessPath::Full(direction) => {
@@ -86,7 +86,7 @@ struct Source<'p> {
     scan: &'p ScanNode,
     id: usize,
     /// The filter, if it is of this kind.
-    tests: Option<IntTests>,
+    tests: Option<FixedTests<'p>>,
 }
 
 impl<'p> Source<'p> {
@@ -178,8 +178,15 @@ impl IndexRead<'_> {
             }
         }
         let includes = covering.include.iter().any(Option::is_some);
-        if scan.with_key || includes {
+        if scan.with_key || includes || !covering.row_key.is_empty() {
             let (row_key, include) = self.layout.decode(key, value).ok_or_else(damaged)?;
+            let mut rest = row_key;
+            for (column, slot) in &covering.row_key {
+                let value = column.decode(&mut rest, arena).ok_or_else(damaged)?;
+                if let Some(place) = slot.and_then(|slot| slots.get_mut(slot)) {
+                    *place = value;
+                }
+            }
             if scan.with_key
                 && let Some(place) = slots.get_mut(scan.columns)
             {
