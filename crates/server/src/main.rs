@@ -21,6 +21,10 @@ use signal_hook::iterator::Signals;
 use std::io::Write;
 use std::process::ExitCode;
 
+/// A short statement allocates a few dozen times; glibc's allocator took an eighth of an INSERT's CPU time.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     match run() {
         Ok(()) => ExitCode::SUCCESS,
