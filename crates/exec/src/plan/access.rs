@@ -155,6 +155,28 @@ impl Choice<'_> {
         &self.conditions
     }
 
+    /// The leading clustering column, if the rows come in the order of their keys.
+    pub(crate) fn ascending(&self, table: &Table, entry: u16, indexes: &[IndexRule]) -> Option<(u16, u16)> {
+        let by_key = match self.index {
+            None => true,
+            Some(at) => indexes.get(at).is_some_and(|rule| rule.index.relation == 0) && self.equal.is_empty(),
+        };
+        let column = table.cluster.first().filter(|_| by_key && self.direction == Direction::Forward)?;
+        Some((entry, *column))
+    }
+
+    /// For one row by its clustering key of one column: the column of another entry that is the key.
+    pub(crate) fn follows(&self, indexes: &[IndexRule]) -> Option<(u16, u16)> {
+        let rule = indexes.get(self.index?).filter(|rule| self.point && rule.index.relation == 0)?;
+        match self.equal.as_slice() {
+            [Equal::Value(value, _)] if rule.index.columns.len() == 1 => match rewrite::strip(value) {
+                Expr::Column(c) if c.level == 0 => Some((c.entry, c.column)),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
     /// At most one row per combination of values.
     pub(crate) fn is_point(&self) -> bool {
         self.point
@@ -398,6 +420,7 @@ impl<'a> Planner<'a> {
             with_row,
             path,
             filter,
+            ascending: false,
         };
         let mut node =
             self.node(PlanKind::Scan(Box::new(scan)), choice.rows, choice.startup, choice.cost, width);

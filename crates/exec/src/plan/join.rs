@@ -160,6 +160,17 @@ pub struct Built {
     pub layout: Layout,
     /// In the order wished for.
     pub sorted: bool,
+    /// The column, of an entry, that the rows ascend in because they are read in their table's own order.
+    pub ascending: Option<(u16, u16)>,
+    /// Of a lookup of one row by its key: the column of an outer row that is the key.
+    pub follows: Option<(u16, u16)>,
+}
+
+impl Built {
+    /// A tree whose rows have no order of a table's.
+    pub fn new(node: PlanNode, layout: Layout, sorted: bool) -> Built {
+        Built { node, layout, sorted, ascending: None, follows: None }
+    }
 }
 
 /// What planning one FROM clause works on.
@@ -177,6 +188,8 @@ struct Leaf<'q> {
     indexes: Arc<Vec<IndexRule>>,
     rows: f64,
     cost: f64,
+    /// See [`Built::ascending`].
+    ascending: Option<(u16, u16)>,
     /// Planned beforehand, if it is no table and depends on nothing.
     built: Option<Built>,
 }
@@ -206,6 +219,8 @@ struct Step {
     /// Cost before the first row.
     startup: f64,
     cost: f64,
+    /// See [`Built::ascending`].
+    ascending: Option<(u16, u16)>,
 }
 
 impl Step {
@@ -280,11 +295,7 @@ impl<'a> Planner<'a> {
             pending = kept;
         }
         let mut built = match items.len() {
-            0 => Built {
-                node: self.node(PlanKind::Result, 1.0, 0.0, 0.01, 0),
-                layout: Layout::new(),
-                sorted: true,
-            },
+            0 => Built::new(self.node(PlanKind::Result, 1.0, 0.0, 0.01, 0), Layout::new(), true),
             _ => self.join_leaves(clause, items, extra, &mut pending, wish, outer)?,
         };
         for candidate in &semi {
@@ -356,6 +367,7 @@ impl<'a> Planner<'a> {
             indexes: Arc::new(Vec::new()),
             rows: built.node.rows,
             cost: built.node.cost,
+            ascending: None,
             built: Some(built),
         };
         Ok(Some((leaf, joins)))
@@ -498,6 +510,7 @@ impl<'a> Planner<'a> {
             indexes: Arc::new(Vec::new()),
             rows: 10.0,
             cost: 10.0,
+            ascending: None,
             built: None,
         };
         if let FromItem::Entry(number) = item {
@@ -516,6 +529,7 @@ impl<'a> Planner<'a> {
                         None,
                         &leaf.indexes,
                     );
+                    leaf.ascending = choice.ascending(table, number, &leaf.indexes);
                     leaf.rows = choice.rows;
                     leaf.cost = choice.cost;
                     LeafKind::Table(number, table)
@@ -596,6 +610,7 @@ impl<'a> Planner<'a> {
             rows: first.rows,
             startup: 0.0,
             cost: first.cost,
+            ascending: first.ascending,
         }];
         while order.len() < leaves.len() {
             let Some(before) = order.last() else { return order };
@@ -649,6 +664,7 @@ impl<'a> Planner<'a> {
                 rows: rows * leaf.rows,
                 startup,
                 cost: cost + rows * leaf.cost,
+                ascending: before.ascending,
             };
             return (connected, step);
         }
@@ -668,6 +684,7 @@ impl<'a> Planner<'a> {
             rows,
             startup: startup + first,
             cost: cost + total + rows * 0.01,
+            ascending: before.ascending,
         };
         let cheaper = |a: Step, b: Step| if b.cost_of(share) < a.cost_of(share) { b } else { a };
         let index = match leaf.kind {
@@ -681,7 +698,11 @@ impl<'a> Planner<'a> {
                     if choice.is_point() {
                         out = out.min(rows);
                     }
-                    rows * choice.cost
+                    // Keys that ascend are found by stepping on from the one before.
+                    let follows = choice.follows(&leaf.indexes);
+                    let one =
+                        if follows.is_some() && follows == before.ascending { 0.05 } else { choice.cost };
+                    rows * one
                 })
             }
             _ => None,
@@ -717,20 +738,21 @@ impl<'a> Planner<'a> {
             Method::IndexLoop | Method::Lateral => {
                 let frame = Scope::new(&left.layout, outer);
                 // What does not concern the leaf alone is asked of the joined row, unless the scan can use it.
-                let right = {
+                let mut right = {
                     let frames = frame.frames();
                     let saved = self.save_lowest();
                     let built = self.build_leaf(clause, leaf, conjuncts, joined, None, Some(&frame));
                     self.restore_lowest(saved, frames);
                     built?
                 };
+                if let PlanKind::Scan(scan) = &mut right.node.kind {
+                    scan.ascending = right.follows.is_some() && right.follows == left.ascending;
+                }
                 let layout = left.layout.join(&right.layout);
                 let width = right.layout.width();
-                Ok(Built {
-                    node: self.nested_loop(join, left.node, right.node, width, None, step.rows),
-                    layout,
-                    sorted,
-                })
+                let ascending = left.ascending;
+                let node = self.nested_loop(join, left.node, right.node, width, None, step.rows);
+                Ok(Built { ascending, ..Built::new(node, layout, sorted) })
             }
             Method::Hash => {
                 let (mine, between): (Vec<&Conjunct>, Vec<&Conjunct>) =
@@ -795,7 +817,7 @@ impl<'a> Planner<'a> {
             let list = conjuncts.iter().map(|c| &c.expr);
             node.details.push(("Join Filter", self.names.conjunction(list, clause.depth)));
         }
-        Ok(Built { node, layout, sorted: left.sorted })
+        Ok(Built { ascending: left.ascending, ..Built::new(node, layout, left.sorted) })
     }
 
     fn unframe(&mut self, input: PlanNode, width: usize) -> PlanNode {
@@ -851,8 +873,9 @@ impl<'a> Planner<'a> {
         let mut node = self.node(PlanKind::HashJoin(Box::new(node)), rows, startup, cost, width);
         node.details.push(("Hash Cond", self.names.conjunction(conditions.into_iter(), depth)));
         node.details.extend(rest_text.map(|text| ("Join Filter", text)));
-        let sorted = left.sorted && !matches!(join, JoinType::Right | JoinType::Full);
-        Ok(Built { node, layout, sorted })
+        let kept = !matches!(join, JoinType::Right | JoinType::Full);
+        let ascending = left.ascending.filter(|_| kept);
+        Ok(Built { ascending, ..Built::new(node, layout, left.sorted && kept) })
     }
 
     /// Builds a leaf with conditions on it. For a table, `available` are the entries whose values its index bounds may use, found in
@@ -880,6 +903,8 @@ impl<'a> Planner<'a> {
                 let choice: Choice<'_> =
                     self.choose(table, number, conjuncts, available, clause.needed, wish, &leaf.indexes);
                 let sorted = wish.is_some() && choice.sorted;
+                let ascending = choice.ascending(table, number, &leaf.indexes);
+                let follows = choice.follows(&leaf.indexes);
                 let (node, layout) = self.build_scan(
                     entry,
                     table,
@@ -891,7 +916,7 @@ impl<'a> Planner<'a> {
                     clause.depth,
                     outer,
                 )?;
-                Ok(Built { node, layout, sorted })
+                Ok(Built { ascending, follows, ..Built::new(node, layout, sorted) })
             }
             LeafKind::Entry(number) => {
                 let mut rest: Vec<Conjunct> = conjuncts.iter().map(|c| (*c).clone()).collect();
@@ -989,7 +1014,7 @@ impl<'a> Planner<'a> {
             Source::Given => return Err(SqlError::internal("a given row is not scanned")),
             Source::Table(_) => return Err(SqlError::internal("a table is planned by its access path")),
         };
-        Ok(Built { node, layout, sorted: false })
+        Ok(Built::new(node, layout, false))
     }
 
     /// Plans an outer join (or an inner one that stands alone). Conjuncts that concern its preserved side alone go there.
@@ -1062,7 +1087,7 @@ impl<'a> Planner<'a> {
                 let width = right.layout.width();
                 let estimate = rows * right.node.rows;
                 let node = self.nested_loop(join, left.node, right.node, width, predicate, estimate);
-                return Ok(Built { node, layout, sorted: left.sorted });
+                return Ok(Built::new(node, layout, left.sorted));
             }
             if let LeafKind::Table(number, table) = leaf.kind
                 && join != JoinType::Full
@@ -1075,8 +1100,14 @@ impl<'a> Planner<'a> {
                     between.iter().any(|c| hash_sides(&c.expr, &left_entries, &right_entries).is_some());
                 if choice.is_parameterised(&all, &left_entries) && (!hashable || rows * choice.cost < hash) {
                     let estimate = (rows * choice.rows).max(rows);
-                    let step =
-                        Step { leaf: 0, method: Method::IndexLoop, rows: estimate, startup: 0.0, cost: 0.0 };
+                    let step = Step {
+                        leaf: 0,
+                        method: Method::IndexLoop,
+                        rows: estimate,
+                        startup: 0.0,
+                        cost: 0.0,
+                        ascending: left.ascending,
+                    };
                     return self.join(clause, left, &left_entries, leaf, &all, &step, join, outer);
                 }
             }
@@ -1121,7 +1152,7 @@ impl<'a> Planner<'a> {
             let width = right.layout.width();
             let estimate = rows * right.node.rows;
             let node = self.nested_loop(join, left.node, right.node, width, predicate, estimate);
-            return Ok(Built { node, layout, sorted: left.sorted });
+            return Ok(Built::new(node, layout, left.sorted));
         }
         let right = self.plan_items(clause, items, inner, None, outer)?;
         self.outer_join_of(clause, join, left, &left_entries, right, &right_entries, &between, outer)

@@ -231,6 +231,8 @@ pub struct ScanNode {
     pub path: AccessPath,
     /// Residual condition.
     pub filter: Option<PhysicalExpr>,
+    /// Looked up by one key per run, and the keys of successive runs ascend (mostly: it is a hint).
+    pub ascending: bool,
 }
 
 /// How a scan finds its rows.

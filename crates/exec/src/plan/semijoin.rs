@@ -206,7 +206,7 @@ impl Planner<'_> {
         };
         let mut node = self.node(PlanKind::HashJoin(Box::new(node)), rows * 0.5, startup, cost, width);
         node.details.push(("Hash Cond", text));
-        Ok(Built { node, layout: left.layout, sorted: left.sorted })
+        Ok(Built { ascending: left.ascending, ..Built::new(node, left.layout, left.sorted) })
     }
 
     fn filter_by(
@@ -222,7 +222,7 @@ impl Planner<'_> {
         let kind = PlanKind::Filter { input: Box::new(left.node), predicate, once: false };
         let mut node = self.over(kind, rows * 0.5, estimate, rows * cost);
         node.details.push(("Filter", self.names.print(&candidate.written.expr, depth)));
-        Built { node, layout: left.layout, sorted: left.sorted }
+        Built { ascending: left.ascending, ..Built::new(node, left.layout, left.sorted) }
     }
 
     /// The distinct rows of an uncorrelated IN as a leaf: its plan and layout under a number of its own, and the conditions that join it.
@@ -281,7 +281,7 @@ impl Planner<'_> {
             });
             Conjunct::new(&part)
         });
-        Ok(Some((Built { node, layout, sorted: false }, conjuncts.collect())))
+        Ok(Some((Built::new(node, layout, false), conjuncts.collect())))
     }
 }
 

@@ -1,13 +1,14 @@
 //! What an execution can reach: one [`StatementContext`] per execution, one small [`ExecContext`] per row loop.
 
 use super::access::ReadView;
+use super::follow::Follower;
 use super::lock::RowLocker;
 use super::rows::RowStore;
 use crate::environment::Environment;
 use crate::functions::EvalContext;
 use crate::plan::explain::Instrumentation;
 use catalog::{Arena, DatabaseObjects, Datum, Result, Style, Value};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::ops::ControlFlow;
@@ -38,6 +39,8 @@ pub struct StatementContext<'a> {
     pub dml: Option<&'a (dyn Any + 'static)>,
     /// Results that outlive the row loop that made them, by the slots that the plan numbered.
     pub caches: Caches,
+    /// Where scans stand whose keys ascend from run to run, by their nodes.
+    pub followers: RefCell<FxHashMap<usize, Follower>>,
     /// EXPLAIN ANALYZE.
     pub instrumentation: Option<Instrumentation>,
     /// Rows since the last look for an interrupt.
@@ -63,6 +66,7 @@ impl<'a> StatementContext<'a> {
             locker: None,
             dml: None,
             caches: Caches::new(cache_slots),
+            followers: RefCell::default(),
             instrumentation: None,
             ticks: Cell::new(0),
         }

@@ -8,6 +8,7 @@ pub mod context;
 pub mod cte;
 pub mod expr;
 pub mod fixed_tests;
+pub mod follow;
 pub mod function;
 pub mod hash;
 pub mod index_entry;

@@ -3,6 +3,7 @@
 use super::access::{corrupt, store_error};
 use super::context::{ExecContext, Flow, Sink};
 use super::fixed_tests::FixedTests;
+use super::follow::Follower;
 use super::range::{self, Piece};
 use crate::plan::node::{AccessPath, Covering, KeyRange, ScanNode};
 use crate::row::index_entry::IndexLayout;
@@ -22,6 +23,21 @@ pub fn run(scan: &ScanNode, id: usize, cx: &ExecContext<'_>, out: &mut Sink<'_>)
             walk(&source, relation, (Bound::Unbounded, Bound::Unbounded), *direction, cx, &mut arena, out)
         }
         AccessPath::Key { range, .. } => range::for_each(range, cx, &mut |piece| match piece {
+            Piece::Point(key) if scan.ascending => {
+                // Taken out while it is used: what consumes the row may come to this scan again.
+                let kept = cx.statement.followers.borrow_mut().remove(&id);
+                let mut follower = match kept {
+                    Some(follower) => follower,
+                    None => Follower::new(view, relation, key)?,
+                };
+                let flow = match follower.find(view, relation, key)? {
+                    Some(row) => source.emit(key, row, cx, &arena, out)?,
+                    None => ControlFlow::Continue(()),
+                };
+                arena.reset();
+                cx.statement.followers.borrow_mut().insert(id, follower);
+                Ok(flow)
+            }
             Piece::Point(key) => {
                 let found = view.get(relation, key, |row| source.emit(key, row, cx, &arena, out));
                 let flow = found.map_err(store_error)?.unwrap_or(Ok(ControlFlow::Continue(())));
