@@ -63,6 +63,8 @@ relations! {
     PG_PROC "pg_proc.tsv"
     /// The rows of pg_proc in the schema information_schema; their names begin with `_pg_`.
     INFORMATION_SCHEMA_PROC "information_schema_proc.tsv"
+    /// Functions of pgfusion's own, in the form of pg_proc, which does not list them.
+    OWN_PROC "own_proc.tsv"
     /// pg_operator
     PG_OPERATOR "pg_operator.tsv"
     /// pg_cast
@@ -266,6 +268,7 @@ pub static LOOKUP: LazyLock<Lookup> = LazyLock::new(build);
 fn build() -> Lookup {
     let mut procs = read_procs(&PG_PROC);
     procs.extend(read_procs(&INFORMATION_SCHEMA_PROC));
+    procs.extend(read_procs(&OWN_PROC));
     let operators = read_operators();
     let casts = read_casts();
     let mut procs_by_name: FxHashMap<String, Vec<usize>> = FxHashMap::default();

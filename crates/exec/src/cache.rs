@@ -4,13 +4,13 @@
 //! An entry is found by one hash and one comparison of the text. It holds a [`Prepared`], which revalidates itself against the catalog
 //! when it is executed; so nothing is removed here when the catalog changes, only when room is needed.
 
+use crate::environment::{CacheTotals, CachedStatement};
 use crate::session::Prepared;
 use catalog::Oid;
 use parking_lot::Mutex;
 use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 /// What decides a statement's meaning, borrowed for a lookup.
 #[derive(Clone, Copy, Debug)]
@@ -34,7 +34,8 @@ struct Entry {
     database: Oid,
     settings: u64,
     found: Found,
-    used: AtomicU32,
+    used: bool,
+    hits: u64,
 }
 
 /// What the cache knows of a statement.
@@ -72,6 +73,9 @@ struct Shard {
     entries: FxHashMap<u64, Vec<Entry>>,
     count: usize,
     bytes: usize,
+    hits: u64,
+    misses: u64,
+    evicted: u64,
 }
 
 /// The cache.
@@ -93,14 +97,19 @@ impl PlanCache {
     /// Looks a statement up.
     pub(crate) fn get(&self, key: &Key<'_>) -> Option<Found> {
         let hash = hash(key);
-        let shard = self.shard(hash).lock();
-        let found = shard.entries.get(&hash).and_then(|list| list.iter().find(|e| e.is(key)));
+        let shard = &mut *self.shard(hash).lock();
+        let found = shard.entries.get_mut(&hash).and_then(|list| list.iter_mut().find(|e| e.is(key)));
         match found {
             Some(entry) => {
-                entry.used.store(1, Ordering::Relaxed);
+                entry.used = true;
+                entry.hits += 1;
+                shard.hits += 1;
                 Some(entry.found.clone())
             }
-            None => None,
+            None => {
+                shard.misses += 1;
+                None
+            }
         }
     }
 
@@ -114,7 +123,8 @@ impl PlanCache {
             database: key.database,
             settings: key.settings,
             found,
-            used: AtomicU32::new(1),
+            used: true,
+            hits: 0,
         };
         let size = entry.size();
         if size > BYTES_MAX / SHARDS / 4 {
@@ -135,6 +145,29 @@ impl PlanCache {
         }
     }
 
+    /// Everything that is remembered as a plan, and the counters.
+    pub(crate) fn report(&self) -> (Vec<CachedStatement>, CacheTotals) {
+        let mut statements = Vec::new();
+        let mut totals = CacheTotals::default();
+        for shard in &self.shards {
+            let shard = shard.lock();
+            totals.hits += shard.hits;
+            totals.misses += shard.misses;
+            totals.evicted += shard.evicted;
+            totals.entries += shard.count;
+            totals.size += shard.bytes;
+            let plans = shard.entries.values().flatten().filter(|e| matches!(e.found, Found::Prepared(_)));
+            statements.extend(plans.map(|entry| CachedStatement {
+                database: entry.database,
+                statement: entry.text.to_string(),
+                lifted: !entry.kinds.is_empty(),
+                hits: entry.hits,
+                size: entry.size(),
+            }));
+        }
+        (statements, totals)
+    }
+
     fn shard(&self, hash: u64) -> &Mutex<Shard> {
         // The map uses the hash's low bits; the shard is chosen by high ones.
         &self.shards[(hash >> 57) as usize % SHARDS]
@@ -145,15 +178,16 @@ impl Shard {
     /// Drops the entries that were not asked for since the last sweep; if all were, drops all.
     fn sweep(&mut self) {
         let before = self.count;
-        self.retain(|entry| entry.used.swap(0, Ordering::Relaxed) != 0);
+        self.retain(|entry| std::mem::take(&mut entry.used));
         if self.count == before {
             self.retain(|_| false);
         }
+        self.evicted += (before - self.count) as u64;
     }
 
-    fn retain(&mut self, keep: impl Fn(&Entry) -> bool) {
+    fn retain(&mut self, keep: impl Fn(&mut Entry) -> bool) {
         for list in self.entries.values_mut() {
-            list.retain(&keep);
+            list.retain_mut(&keep);
         }
         self.entries.retain(|_, list| !list.is_empty());
         self.count = self.entries.values().map(Vec::len).sum();

@@ -58,6 +58,10 @@ pub trait Environment: Sync {
     fn activity(&self) -> Vec<Activity>;
     /// Prepared statements of this session: name, text, parameter types, prepared when, from SQL.
     fn prepared_statements(&self) -> Vec<PreparedInfo>;
+    /// What the statement cache holds, and how it fared.
+    fn statement_cache(&self) -> (Vec<CachedStatement>, CacheTotals) {
+        Default::default()
+    }
     /// Raises a notice beside the result.
     fn notice(&self, notice: SqlError);
     /// Raises 57014 and its like when the statement is to stop.
@@ -91,6 +95,36 @@ pub struct Activity {
     pub state: &'static str,
     /// The current or last statement.
     pub query: String,
+}
+
+/// One row of pgfusion_statement_cache.
+#[derive(Clone, Debug, Default)]
+pub struct CachedStatement {
+    /// Database.
+    pub database: Oid,
+    /// Text; with `$n` for each lifted literal.
+    pub statement: String,
+    /// Whether literals were lifted.
+    pub lifted: bool,
+    /// How often it was found.
+    pub hits: u64,
+    /// Bytes, estimated.
+    pub size: usize,
+}
+
+/// The row of pgfusion_statement_cache_totals, counted since the server started.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CacheTotals {
+    /// Statements found.
+    pub hits: u64,
+    /// Statements looked for in vain.
+    pub misses: u64,
+    /// Entries that made room for others.
+    pub evicted: u64,
+    /// Entries now.
+    pub entries: usize,
+    /// Their bytes, estimated.
+    pub size: usize,
 }
 
 /// One row of pg_prepared_statements.

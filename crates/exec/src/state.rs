@@ -4,7 +4,7 @@
 use crate::clock::now_micros;
 use crate::ddl::DdlSession;
 use crate::engine::Engine;
-use crate::environment::{Activity, Environment, PreparedInfo};
+use crate::environment::{Activity, CacheTotals, CachedStatement, Environment, PreparedInfo};
 use crate::settings::{SetScope, Settings};
 use crate::store_error::{interrupted, sql_error};
 use catalog::object::Sequence;
@@ -372,6 +372,10 @@ impl Environment for SessionState {
 
     fn prepared_statements(&self) -> Vec<PreparedInfo> {
         self.prepared_info.lock().clone()
+    }
+
+    fn statement_cache(&self) -> (Vec<CachedStatement>, CacheTotals) {
+        self.engine.cache.report()
     }
 
     fn notice(&self, notice: SqlError) {

@@ -4,6 +4,7 @@ use super::{Binder, type_info};
 use crate::bound::{EntryColumn, SqlType};
 use crate::parse::ast::RangeVar;
 use catalog::pg::{SYSTEM_COLUMNS, SYSTEM_VIEWS};
+use catalog::types::oid;
 use catalog::{Oid, Relation, Result, SqlError, SqlState};
 use rustc_hash::FxHashMap;
 use std::sync::LazyLock;
@@ -32,6 +33,42 @@ pub struct SystemRelations {
     by_name: FxHashMap<(&'static str, &'static str), Oid>,
 }
 
+/// A view that PostgreSQL does not have. pg_class does not list it.
+struct OwnView {
+    name: &'static str,
+    oid: Oid,
+    columns: &'static [(&'static str, Oid)],
+    definition: &'static str,
+}
+
+static OWN_VIEWS: [OwnView; 2] = [
+    OwnView {
+        name: "pgfusion_statement_cache",
+        oid: Oid(9911),
+        columns: &[
+            ("datname", oid::NAME),
+            ("statement", oid::TEXT),
+            ("lifted", oid::BOOL),
+            ("hits", oid::INT8),
+            ("size", oid::INT8),
+        ],
+        definition: "SELECT d.datname, s.statement, s.lifted, s.hits, s.size \
+                     FROM pgfusion_statement_cache() s LEFT JOIN pg_database d ON d.oid = s.dbid",
+    },
+    OwnView {
+        name: "pgfusion_statement_cache_totals",
+        oid: Oid(9912),
+        columns: &[
+            ("hits", oid::INT8),
+            ("misses", oid::INT8),
+            ("evicted", oid::INT8),
+            ("entries", oid::INT8),
+            ("size", oid::INT8),
+        ],
+        definition: "SELECT t.hits, t.misses, t.evicted, t.entries, t.size FROM pgfusion_statement_cache_totals() t",
+    },
+];
+
 /// The system's relations, from the captured catalogs.
 pub static SYSTEM: LazyLock<SystemRelations> = LazyLock::new(|| {
     let text = |row: &'static [Option<String>], at: usize| {
@@ -43,7 +80,7 @@ pub static SYSTEM: LazyLock<SystemRelations> = LazyLock::new(|| {
     }
     let t = &*SYSTEM_COLUMNS;
     let column = |name| t.column(name);
-    let (schema, name, oid, kind, row_type, att, typ, typmod) = (
+    let (schema, name, id_column, kind, row_type, att, typ, typmod) = (
         column("nspname"),
         column("relname"),
         column("reloid"),
@@ -57,7 +94,7 @@ pub static SYSTEM: LazyLock<SystemRelations> = LazyLock::new(|| {
     let mut by_oid: FxHashMap<Oid, SystemRelation> = FxHashMap::default();
     let mut by_name = FxHashMap::default();
     for row in &t.rows {
-        let id = number(row, oid);
+        let id = number(row, id_column);
         let relation = by_oid.entry(id).or_insert_with(|| SystemRelation {
             schema: text(row, schema),
             name: text(row, name),
@@ -73,6 +110,19 @@ pub static SYSTEM: LazyLock<SystemRelations> = LazyLock::new(|| {
         let typ = SqlType { oid: number(row, typ), typmod: text(row, typmod).parse().unwrap_or(-1) };
         relation.columns.push((text(row, att).to_owned(), typ));
         by_name.insert((text(row, schema), text(row, name)), id);
+    }
+    for view in &OWN_VIEWS {
+        let columns = view.columns.iter().map(|(name, typ)| ((*name).to_owned(), SqlType::plain(*typ)));
+        let relation = SystemRelation {
+            schema: "pg_catalog",
+            name: view.name,
+            oid: view.oid,
+            row_type: Oid::INVALID,
+            columns: columns.collect(),
+            definition: Some(view.definition),
+        };
+        by_name.insert((relation.schema, relation.name), relation.oid);
+        by_oid.insert(relation.oid, relation);
     }
     let by_row_type = by_oid.values().map(|r| (r.row_type, r.oid)).collect();
     SystemRelations { by_oid, by_row_type, by_name }

@@ -134,6 +134,32 @@ fn time_zones(cx: &EvalContext<'_>, emit: &mut super::Emit<'_>) -> Result<()> {
 
 pub(super) const FUNCTIONS: &[Entry] = &[
     (
+        "pgfusion_statement_cache",
+        set(|cx, _, _, emit| {
+            for s in cx.env.statement_cache().0 {
+                let row = [
+                    Datum::Int(s.database.0.into()),
+                    Datum::text(&s.statement),
+                    Datum::Bool(s.lifted),
+                    Datum::Int(s.hits as i64),
+                    Datum::Int(s.size as i64),
+                ];
+                if emit(&row)?.is_break() {
+                    break;
+                }
+            }
+            Ok(())
+        }),
+    ),
+    (
+        "pgfusion_statement_cache_totals",
+        set(|cx, _, _, emit| {
+            let t = cx.env.statement_cache().1;
+            let counts = [t.hits, t.misses, t.evicted, t.entries as u64, t.size as u64];
+            emit(&counts.map(|count| Datum::Int(count as i64))).map(|_| ())
+        }),
+    ),
+    (
         "show_all_settings",
         set(|cx, _, _, emit| {
             for definition in DEFINITIONS.all.iter().filter(|d| !d.hidden) {

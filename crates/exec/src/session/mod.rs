@@ -156,8 +156,18 @@ pub struct Session {
     prepared: FxHashMap<String, Option<Arc<Prepared>>>,
     cursors: FxHashMap<String, cursor::Cursor>,
     lifted: Lifted,
-    /// Fingerprint of what decides the meaning of names, and the settings' version that it was computed for.
-    meaning: (u64, u64),
+    /// What decides the meaning of names.
+    meaning: Meaning,
+}
+
+/// What the settings and the role do to a text's meaning.
+struct Meaning {
+    /// Fingerprint of those that change it.
+    fingerprint: u64,
+    /// The settings' version that this was computed for.
+    version: u64,
+    /// Whether literals are lifted.
+    lifting: bool,
 }
 
 impl Drop for Session {
@@ -239,7 +249,7 @@ impl Session {
             prepared: FxHashMap::default(),
             cursors: FxHashMap::default(),
             lifted: Lifted::default(),
-            meaning: (0, u64::MAX),
+            meaning: Meaning { fingerprint: 0, version: u64::MAX, lifting: true },
         };
         engine.register(&state, session.stopper(), startup.wake);
         Ok(session)

@@ -1,7 +1,7 @@
 //! From text to a prepared statement: the cache, lifting, parsing, binding, planning.
 
 use super::named::{self, NamedColumns};
-use super::{Prepared, ResultColumn, Script, ScriptStatement, Session, failed_block};
+use super::{Meaning, Prepared, ResultColumn, Script, ScriptStatement, Session, failed_block};
 use crate::bind::{self, BindContext, Bound, ParameterType};
 use crate::bound::{Dml, Explain, QueryColumn, SqlType, Statement};
 use crate::cache::{Found, Key};
@@ -13,6 +13,7 @@ use crate::plan::dml::DmlPlan;
 use crate::plan::node::Plan;
 use crate::plan::{self, PlanContext};
 use crate::session::Block;
+use crate::settings::definition::LITERAL_LIFTING;
 use crate::utility::Utility;
 use catalog::types::{self, InputContext, oid};
 use catalog::{Arena, DatabaseObjects, Oid, Result, Severity, SqlError, SqlState, Value};
@@ -101,7 +102,8 @@ impl Session {
     /// Parses the text of a simple query; no statements for an empty one.
     pub fn parse_simple(&mut self, sql: &str) -> Result<Script> {
         let mut lifted = std::mem::take(&mut self.lifted);
-        let found = if lifted.read(sql) {
+        let lifting = self.meaning().lifting;
+        let found = if lifting && lifted.read(sql) {
             let found = self.cached(&lifted.text, &lifted.kinds, &[]);
             match found {
                 Some(Found::Prepared(prepared)) => {
@@ -377,7 +379,7 @@ impl Session {
     }
 
     fn cached(&mut self, text: &str, kinds: &[u8], types: &[Oid]) -> Option<Found> {
-        let settings = self.meaning();
+        let settings = self.meaning().fingerprint;
         let found =
             self.engine.cache.get(&Key { text, kinds, types, database: self.state.database, settings })?;
         if let Found::Prepared(prepared) = &found {
@@ -391,15 +393,15 @@ impl Session {
     }
 
     fn remember(&mut self, text: &str, kinds: &[u8], types: &[Oid], found: Found) {
-        let settings = self.meaning();
+        let settings = self.meaning().fingerprint;
         self.engine.cache.put(&Key { text, kinds, types, database: self.state.database, settings }, found);
     }
 
-    /// Fingerprint of the role and the settings that change what a text means.
-    fn meaning(&mut self) -> u64 {
+    /// What the role and the settings do to the meaning of a text.
+    fn meaning(&mut self) -> &Meaning {
         let settings = self.state.settings.lock();
         let version = settings.generation();
-        if self.meaning.1 != version {
+        if self.meaning.version != version {
             let mut hasher = rustc_hash::FxHasher::default();
             // Literals are read when a statement is bound, by these styles.
             let style = settings.style();
@@ -408,9 +410,10 @@ impl Session {
             let styles = (style.date_style as u8, style.date_order as u8, style.interval_style as u8);
             styles.hash(&mut hasher);
             self.state.current_role.load(Ordering::Relaxed).hash(&mut hasher);
-            self.meaning = (hasher.finish(), version);
+            let lifting = settings.is_on(LITERAL_LIFTING);
+            self.meaning = Meaning { fingerprint: hasher.finish(), version, lifting };
         }
-        self.meaning.0
+        &self.meaning
     }
 }
 

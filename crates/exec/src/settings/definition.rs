@@ -74,6 +74,9 @@ impl Definitions {
 /// The settings.
 pub static DEFINITIONS: LazyLock<Definitions> = LazyLock::new(read);
 
+/// A setting of our own: whether literals are lifted out of simple queries.
+pub const LITERAL_LIFTING: &str = "pgfusion.literal_lifting";
+
 /// Version that clients are told.
 pub const SERVER_VERSION: &str = "15.18";
 
@@ -190,6 +193,17 @@ fn read() -> Definitions {
             reported: false,
         });
     }
+    all.push(Definition {
+        name: LITERAL_LIFTING.into(),
+        kind: Kind::Bool,
+        unit: String::new(),
+        context: Context::User,
+        default: "on".into(),
+        description: "Lets simple queries that differ in their literals only share a plan.".into(),
+        hidden: true,
+        list: None,
+        reported: false,
+    });
     for definition in &mut all {
         definition.reported = REPORTED.contains(&definition.name.as_str());
         definition.list = match definition.name.as_str() {
