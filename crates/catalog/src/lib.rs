@@ -11,6 +11,7 @@ pub mod row;
 pub mod row_reader;
 mod snapshot;
 mod sqlstate;
+pub mod statistics;
 mod style;
 pub mod system;
 pub mod types;

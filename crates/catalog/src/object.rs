@@ -3,6 +3,7 @@
 //! Expressions in definitions (defaults, CHECK, index predicates, view queries) are SQL text as `pg_get_expr` prints it; exec binds it
 //! when a plan needs it. Every field added later has `#[serde(default)]`, so that older stores still open.
 
+use crate::statistics::TableStatistics;
 use crate::{Oid, Value};
 use serde::{Deserialize, Serialize};
 
@@ -30,6 +31,8 @@ pub enum Class {
     Comment = 9,
     /// pg_db_role_setting
     SettingOverride = 10,
+    /// pg_statistic, by the table's OID
+    Statistics = 11,
 }
 
 /// An object's identity: the database it is in (zero for shared objects), its class and number.
@@ -70,6 +73,7 @@ impl ObjectId {
             8 => Class::Constraint,
             9 => Class::Comment,
             10 => Class::SettingOverride,
+            11 => Class::Statistics,
             _ => return None,
         };
         let oid = u32::from_be_bytes(key.get(5..9)?.try_into().ok()?);
@@ -466,6 +470,7 @@ pub enum Object {
     Constraint(Constraint),
     Comment(Comment),
     SettingOverride(SettingOverride),
+    Statistics(TableStatistics),
 }
 
 impl Object {
@@ -482,6 +487,7 @@ impl Object {
             Object::Constraint(o) => (Class::Constraint, o.oid, 0, false),
             Object::Comment(o) => (Class::Comment, o.oid, o.sub, false),
             Object::SettingOverride(o) => (Class::SettingOverride, o.oid, 0, true),
+            Object::Statistics(o) => (Class::Statistics, o.table, 0, false),
         };
         ObjectId { database: if shared { Oid::INVALID } else { database }, class, oid, sub }
     }

@@ -5,6 +5,7 @@ use crate::object::{
     Class, Column, Comment, Constraint, Database, Index, Object, ObjectId, Role, Schema, Sequence,
     SettingOverride, Table, View,
 };
+use crate::statistics::TableStatistics;
 use imbl::OrdMap;
 use std::sync::Arc;
 
@@ -92,6 +93,8 @@ pub struct DatabaseObjects {
     pub comments: OrdMap<(Oid, Oid, i32), Arc<Comment>>,
     /// The name index of pg_type for row types of relations: type OID to relation OID.
     pub row_types: OrdMap<Oid, Oid>,
+    /// What ANALYZE found out, by table.
+    pub statistics: OrdMap<Oid, Arc<TableStatistics>>,
 }
 
 impl DatabaseObjects {
@@ -218,6 +221,9 @@ impl DatabaseObjects {
             Object::Comment(o) => {
                 self.comments.insert((o.classoid, o.oid, o.sub), Arc::new(o));
             }
+            Object::Statistics(o) => {
+                self.statistics.insert(o.table, Arc::new(o));
+            }
             Object::Role(_) | Object::Database(_) | Object::SettingOverride(_) => {
                 debug_assert!(false, "shared objects are not of a database");
             }
@@ -238,6 +244,9 @@ impl DatabaseObjects {
                 if let Some(key) = key {
                     self.comments.remove(&key);
                 }
+            }
+            Class::Statistics => {
+                self.statistics.remove(&id.oid);
             }
             Class::Role | Class::Database | Class::SettingOverride => {}
         }

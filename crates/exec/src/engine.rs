@@ -6,6 +6,7 @@ use crate::environment::Activity;
 use crate::plan::relational::RelationalPlanner;
 use crate::session::{Stop, Stopper};
 use crate::state::SessionState;
+use crate::statistics::Keeper;
 use crate::store_error::sql_error;
 use catalog::object::{Object, ObjectId};
 use catalog::{Catalog, Change, Oid, Result, SqlError};
@@ -67,6 +68,7 @@ pub struct Engine {
     pub(crate) relational: OnceLock<Arc<dyn RelationalPlanner>>,
     oids: Mutex<OidReserve>,
     sessions: Mutex<FxHashMap<i32, Registered>>,
+    keeper: Keeper,
 }
 
 /// A running session, as others see it.
@@ -97,6 +99,7 @@ impl Engine {
             relational: OnceLock::new(),
             oids: Mutex::new(OidReserve { next: reserved, end: reserved }),
             sessions: Mutex::default(),
+            keeper: Keeper::default(),
         });
         if first_use {
             engine.initialize()?;
@@ -109,8 +112,14 @@ impl Engine {
         let _already_set = self.relational.set(planner);
     }
 
+    /// From now on statistics are made anew, in the background, as tables change.
+    pub fn keep_statistics(self: &Arc<Self>) -> Result<()> {
+        self.keeper.start(self)
+    }
+
     /// Checkpoints and closes the store. Sessions have ended by then.
     pub fn close(&self) -> Result<()> {
+        self.keeper.stop();
         self.store.close().map_err(sql_error)
     }
 

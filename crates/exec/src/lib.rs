@@ -19,6 +19,7 @@ pub mod row;
 pub mod session;
 pub mod settings;
 mod state;
+mod statistics;
 mod store_error;
 mod timers;
 pub mod utility;

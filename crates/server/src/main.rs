@@ -60,6 +60,9 @@ fn run() -> Result<(), String> {
             .map_err(|error| format!("could not start the relational path: {error}"))?;
         engine.set_relational(relational);
     }
+    engine
+        .keep_statistics()
+        .map_err(|error| format!("could not keep statistics: {}", error.message()))?;
     let address = listener.address();
     let accepting = listener.start(engine.clone(), registry.clone(), Polling::new(config.busy_poll))?;
 

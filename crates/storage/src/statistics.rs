@@ -15,6 +15,8 @@ pub struct RelationStatistics {
     pub rows: u64,
     /// Bytes of keys and values.
     pub bytes: u64,
+    /// Entries ever written or deleted: how far it is from an earlier state.
+    pub writes: u64,
 }
 
 /// The counters behind the estimates.
@@ -38,7 +40,8 @@ impl Statistics {
         let rows = counters.rows.max(0).cast_unsigned();
         let bytes =
             u128::from(counters.written_bytes) * u128::from(rows) / u128::from(counters.written.max(1));
-        RelationStatistics { rows, bytes: u64::try_from(bytes).unwrap_or(u64::MAX) }
+        let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
+        RelationStatistics { rows, bytes, writes: counters.written }
     }
 
     /// Counts a commit.

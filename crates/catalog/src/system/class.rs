@@ -220,6 +220,8 @@ fn own(
     match found {
         Relation::Table(t) => {
             let (pages, tuples) = size(t.relation);
+            let statistics = cx.objects.statistics.get(&t.oid);
+            let never_analyzed = statistics.is_none_or(|s| s.relation != t.relation);
             let is_check = |kind: &ConstraintKind| matches!(kind, ConstraintKind::Check { .. });
             let checks = cx.objects.constraints_of(t.oid).filter(|c| is_check(&c.kind)).count() as i64;
             let referring =
@@ -233,7 +235,7 @@ fn own(
                     owner: t.owner,
                     relation: t.relation,
                     pages,
-                    tuples: if pages == 0 && tuples == 0.0 { -1.0 } else { tuples },
+                    tuples: if never_analyzed && tuples == 0.0 { -1.0 } else { tuples },
                     has_index: cx.objects.indexes_of(t.oid).next().is_some(),
                     persistence: persistence(t.persistence),
                     columns: t.columns.len() as i64,

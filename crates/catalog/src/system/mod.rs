@@ -11,6 +11,7 @@ mod depend;
 mod index;
 mod row;
 mod sequence;
+mod statistic;
 
 pub use row::Row;
 
@@ -134,6 +135,7 @@ fn rows_of(name: &str) -> RowsFn {
         "pg_description" => depend::pg_description,
         "pg_shdescription" => depend::pg_shdescription,
         "pg_sequence" => sequence::pg_sequence,
+        "pg_statistic" => statistic::pg_statistic,
         "pg_database" => cluster::pg_database,
         "pg_authid" => cluster::pg_authid,
         "pg_auth_members" => cluster::pg_auth_members,

@@ -65,7 +65,13 @@ impl<'a> Row<'a> {
         self.push(value)
     }
 
-    /// The same, or NULL.
+    /// A value in its packed form.
+    pub fn bytes(&mut self, value: &[u8]) -> &mut Self {
+        let value = Datum::Bytes(self.arena.bytes(value));
+        self.push(value)
+    }
+
+    /// Text, or NULL.
     pub fn text_or_null(&mut self, value: Option<&str>) -> &mut Self {
         match value {
             Some(value) => self.text(value),

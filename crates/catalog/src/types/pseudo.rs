@@ -18,21 +18,30 @@ pub static VOID: Type = Type {
     ..Type::BASE
 };
 
+/// anyarray: the columns of pg_statistic and pg_stats that hold arrays of a table's own types.
+pub static ANYARRAY: Type = Type {
+    oid: oid::ANYARRAY,
+    name: "anyarray",
+    sql_name: "anyarray",
+    len: -1,
+    category: b'P',
+    output: super::array::print,
+    ..Type::BASE
+};
+
 macro_rules! pseudo_types {
     ($($(#[$doc:meta])* $name:ident $typname:literal $sql:literal $oid:expr, $array:literal, $len:literal $category:literal;)*) => {
         $($(#[$doc])* pub static $name: Type = Type {
             oid: $oid, name: $typname, sql_name: $sql, array_oid: Oid($array), len: $len, category: $category, ..Type::BASE
         };)*
         /// All of them.
-        pub(super) static PSEUDO_TYPES: &[&Type] = &[&VOID, &PG_NODE_TREE, &ACLITEM, &XML, $(&$name),*];
+        pub(super) static PSEUDO_TYPES: &[&Type] = &[&VOID, &ANYARRAY, &PG_NODE_TREE, &ACLITEM, &XML, $(&$name),*];
     };
 }
 
 pseudo_types! {
     /// "any"
     ANY "any" "\"any\"" oid::ANY, 0, 4 b'P';
-    /// anyarray
-    ANYARRAY "anyarray" "anyarray" oid::ANYARRAY, 0, -1 b'P';
     /// anyelement
     ANYELEMENT "anyelement" "anyelement" oid::ANYELEMENT, 0, 4 b'P';
     /// anynonarray

@@ -145,6 +145,9 @@ fn drop_one(cx: &DdlContext<'_>, target: Target) -> Result<()> {
                     Ok(())
                 })?;
             }
+            if objects.statistics.contains_key(&oid) {
+                cx.remove(ObjectId { database: cx.session.database(), class: Class::Statistics, oid, sub: 0 })?;
+            }
         }
         Target::Constraint(_) | Target::Schema(_) => {}
         Target::Column(table, place) => return drop_column(cx, table, place),

@@ -15,6 +15,7 @@ mod named;
 mod prepare;
 mod transaction;
 mod utility;
+mod vacuum;
 
 use crate::bound::SqlType;
 use crate::client::Client;

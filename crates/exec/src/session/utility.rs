@@ -8,7 +8,7 @@ use crate::client::{Client, CommandTag};
 use crate::environment::Environment;
 use crate::settings::SetScope;
 use crate::store_error::sql_error;
-use crate::utility::{Discard, Lock, SetValue, Source, TypeName, Utility, Vacuum};
+use crate::utility::{Discard, Lock, SetValue, Source, TypeName, Utility};
 use catalog::types::{self, oid};
 use catalog::{Datum, Oid, Relation, Result, SqlError, SqlState, Value};
 use std::ops::ControlFlow;
@@ -367,29 +367,6 @@ impl Session {
             // There are no temporary tables to drop.
             Discard::Temp => Ok(CommandTag::plain("DISCARD TEMP")),
         }
-    }
-
-    fn vacuum(&mut self, vacuum: &Vacuum) -> Result<CommandTag> {
-        if vacuum.vacuum {
-            self.prevent_block("VACUUM")?;
-        }
-        self.state.adopt_catalog();
-        for (name, columns) in &vacuum.tables {
-            let relation = self.ddl_context().relation(name)?;
-            for column in columns {
-                if !relation.columns().iter().any(|c| !c.dropped && c.name == *column) {
-                    return Err(SqlError::new(
-                        SqlState::UNDEFINED_COLUMN,
-                        format!("column \"{column}\" of relation \"{}\" does not exist", relation.name()),
-                    ));
-                }
-            }
-        }
-        if vacuum.vacuum {
-            // Recent versions move to the base, where reading is fastest.
-            self.engine.store.checkpoint().map_err(sql_error)?;
-        }
-        Ok(CommandTag::plain(if vacuum.vacuum { "VACUUM" } else { "ANALYZE" }))
     }
 
     fn lock_table(&mut self, lock: &Lock) -> Result<CommandTag> {

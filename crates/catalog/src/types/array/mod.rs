@@ -19,7 +19,7 @@
 mod text;
 
 use super::{InputContext, Physical, Type, by_oid};
-use crate::{Arena, Datum, Interval, Oid, Result, SqlError, SqlState};
+use crate::{Arena, Datum, Interval, Oid, Result, SqlError, SqlState, Style};
 use std::cmp::Ordering;
 
 /// The most dimensions that an array may have (`MAXDIM`).
@@ -39,7 +39,7 @@ pub(super) fn array_type(element: &'static Type) -> Type {
         element: element.oid,
         collatable: element.collatable,
         input: text::parse,
-        output: |value, style, out| text::print(&ArrayRef::read(value.as_bytes()), style, out),
+        output: print,
         receive,
         send: |value, style, out| send(&ArrayRef::read(value.as_bytes()), style, out),
         compare: |a, b| compare(&ArrayRef::read(a.as_bytes()), &ArrayRef::read(b.as_bytes())),
@@ -49,6 +49,11 @@ pub(super) fn array_type(element: &'static Type) -> Type {
         apply_typmod: if element.apply_typmod.is_some() { Some(apply_typmod) } else { None },
         ..Type::BASE
     }
+}
+
+/// The text form of any array.
+pub(super) fn print(value: Datum<'_>, style: &Style, out: &mut Vec<u8>) {
+    text::print(&ArrayRef::read(value.as_bytes()), style, out);
 }
 
 /// One dimension.
