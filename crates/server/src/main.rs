@@ -60,9 +60,7 @@ fn run() -> Result<(), String> {
             .map_err(|error| format!("could not start the relational path: {error}"))?;
         engine.set_relational(relational);
     }
-    engine
-        .keep_statistics()
-        .map_err(|error| format!("could not keep statistics: {}", error.message()))?;
+    engine.keep_statistics().map_err(|error| format!("could not keep statistics: {}", error.message()))?;
     let address = listener.address();
     let accepting = listener.start(engine.clone(), registry.clone(), Polling::new(config.busy_poll))?;
 

@@ -56,8 +56,7 @@ pub fn pg_statistic(
                     match slot.numbers {
                         None => r.null(),
                         Some(numbers) => {
-                            let list: Vec<String> =
-                                numbers.iter().map(|n| (*n as f32).to_string()).collect();
+                            let list: Vec<String> = numbers.iter().map(|n| (*n as f32).to_string()).collect();
                             r.input(&format!("{{{}}}", list.join(",")))?
                         }
                     };
@@ -118,6 +117,7 @@ fn operators(typ: Oid) -> (Oid, Oid) {
     // Types that borrow another one's class.
     let typ = match typ {
         oid::VARCHAR => oid::TEXT,
+        other if by_oid(other).is_some_and(crate::types::Type::is_array) => oid::ANYARRAY,
         other => other,
     };
     OPERATORS.get(&typ).copied().unwrap_or_default()

@@ -146,7 +146,12 @@ fn drop_one(cx: &DdlContext<'_>, target: Target) -> Result<()> {
                 })?;
             }
             if objects.statistics.contains_key(&oid) {
-                cx.remove(ObjectId { database: cx.session.database(), class: Class::Statistics, oid, sub: 0 })?;
+                cx.remove(ObjectId {
+                    database: cx.session.database(),
+                    class: Class::Statistics,
+                    oid,
+                    sub: 0,
+                })?;
             }
         }
         Target::Constraint(_) | Target::Schema(_) => {}

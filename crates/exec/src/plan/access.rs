@@ -1,5 +1,6 @@
 //! The way to a table's rows: which index, which range of it, in which direction.
 
+use super::estimate::Estimator;
 use super::join::{Conjunct, EntrySet, Needed, Wish};
 use super::node::{
     AccessPath, Coercion, Covering, KeyBound, KeyEqual, KeyRange, KeySpan, PlanKind, PlanNode, ScanNode,
@@ -59,7 +60,7 @@ pub(crate) enum Strategy {
 }
 
 impl Strategy {
-    fn commuted(self) -> Self {
+    pub(super) fn commuted(self) -> Self {
         match self {
             Strategy::Less => Strategy::Greater,
             Strategy::LessEqual => Strategy::GreaterEqual,
@@ -131,13 +132,17 @@ struct Span<'q> {
     upper: Option<Range<'q>>,
 }
 
-impl Span<'_> {
-    /// The guessed share of the rows that lies in it.
-    fn selectivity(&self) -> f64 {
+impl<'q> Span<'q> {
+    /// The estimated share of the rows that lies in it, if it is of a column.
+    fn selectivity(&self, column: Option<u16>, estimator: &Estimator<'_>) -> f64 {
+        let bound = |r: &Option<Range<'q>>| r.as_ref().map(|r| (r.value, r.inclusive));
         match (&self.lower, &self.upper) {
-            (None, None) => 1.0,
-            (Some(_), Some(_)) => 0.005,
-            _ => 1.0 / 3.0,
+            (Some(lower), Some(upper)) if std::ptr::eq(lower.value, upper.value) => match column {
+                Some(column) => estimator.equal(column, constant(lower.value)),
+                None => 0.005,
+            },
+            // PostgreSQL's guesses are the same for an expression and for a column that it knows nothing of.
+            _ => estimator.range(column.unwrap_or(u16::MAX), bound(&self.lower), bound(&self.upper)),
         }
     }
 }
@@ -218,8 +223,9 @@ impl<'a> Planner<'a> {
         let total = (rows as f64).max(10.0);
         let pages = (bytes as f64 / 8192.0).max(1.0);
         let quals = conjuncts.len() as f64;
-        let selectivity: f64 =
-            conjuncts.iter().map(|c| rewrite::selectivity(&c.expr)).product::<f64>().max(1e-9);
+        let estimator = self.estimator(table, entry);
+        let selectivity = estimator.all(conjuncts.iter().map(|c| &c.expr)).max(1e-9);
+        let filtered = (total * selectivity).max(1.0);
         let wanted = needed.columns(usize::from(entry));
         let weigh = |choice: &Choice<'_>| {
             let mut cost = choice.cost;
@@ -245,7 +251,7 @@ impl<'a> Planner<'a> {
             direction: Direction::Forward,
             covering: false,
             point: false,
-            rows: (total * selectivity).max(1.0),
+            rows: filtered,
             startup: 0.0,
             cost: full_cost,
             sorted: wish.is_none_or(|(order, _)| order.is_empty()),
@@ -276,15 +282,25 @@ impl<'a> Planner<'a> {
             let matched = if choice.point {
                 combinations.min(total)
             } else {
-                // Each further equality narrows less than the first.
                 let mut fraction: f64 = 1.0;
-                for i in 0..choice.equal.len() {
-                    fraction *= if i == 0 { 0.005f64.max(1.0 / total) } else { 0.1 };
+                for (i, place) in choice.conditions.iter().take(choice.equal.len()).enumerate() {
+                    fraction *= match conjuncts.get(*place) {
+                        Some(c) if estimator.is_informed() => estimator.selectivity(&c.expr),
+                        // Each further equality narrows less than the first.
+                        _ if i == 0 => 0.005f64.max(1.0 / total),
+                        _ => 0.1,
+                    };
                 }
                 if !choice.spans.is_empty() {
-                    fraction *= choice.spans.iter().map(Span::selectivity).sum::<f64>().min(1.0);
+                    let column = match rule.index.columns.get(choice.equal.len()).map(|c| &c.key) {
+                        Some(IndexKey::Column(place)) => Some(*place),
+                        _ => None,
+                    };
+                    let spans = choice.spans.iter().map(|span| span.selectivity(column, &estimator));
+                    fraction *= spans.sum::<f64>().min(1.0);
                 }
-                (total * fraction * combinations).max(1.0).min(total)
+                let lists = if estimator.is_informed() { 1.0 } else { combinations };
+                (total * fraction * lists).max(1.0).min(total)
             };
             let used = choice.conditions.len() as f64;
             let rest = (quals - used).max(0.0);
@@ -294,14 +310,11 @@ impl<'a> Planner<'a> {
             let step = if primary { 0.0125 } else { 0.01 };
             choice.rows = if choice.point {
                 (matched * if rest > 0.0 { 0.5 } else { 1.0 }).max(1.0)
+            } else if estimator.is_informed() {
+                filtered.min(matched)
             } else {
-                let others: f64 = conjuncts
-                    .iter()
-                    .enumerate()
-                    .filter(|(i, _)| !choice.conditions.contains(i))
-                    .map(|(_, c)| rewrite::selectivity(&c.expr))
-                    .product();
-                (matched * others).max(1.0)
+                let others = conjuncts.iter().enumerate().filter(|(i, _)| !choice.conditions.contains(i));
+                (matched * estimator.all(others.map(|(_, c)| &c.expr))).max(1.0)
             };
             choice.startup = 0.29;
             choice.cost = 0.29 * combinations.max(1.0) * choice.spans.len().max(1) as f64
@@ -335,6 +348,13 @@ impl<'a> Planner<'a> {
             best.sorted = true;
         }
         best
+    }
+
+    /// Estimates for a table that is an entry of the query being planned.
+    pub(super) fn estimator<'t>(&self, table: &'t Table, entry: u16) -> Estimator<'t> {
+        let cx = self.context().ok();
+        let rows = cx.map_or(0, |cx| cx.size(table.relation).0);
+        Estimator::new(cx.as_ref(), table, entry, (rows as f64).max(10.0))
     }
 
     /// Builds the scan that was chosen. Conjuncts that the range does not answer become its filter. The scan's own layout is the first
@@ -406,7 +426,7 @@ impl<'a> Planner<'a> {
             1 => filters.pop(),
             _ => Some(PhysicalExpr::And(filters.into())),
         };
-        let width = columns * 8;
+        let width = self.estimator(table, entry).width(wanted_columns.iter().copied());
         let scan = ScanNode {
             table: Arc::clone(table),
             alias: range_entry.alias.clone(),
@@ -631,7 +651,7 @@ fn is_known(e: &Expr, available: &EntrySet) -> bool {
 }
 
 /// How values of one type become key values of another; `None` if they do not.
-fn coercion(key: Oid, value: Oid) -> Option<Coercion> {
+pub(super) fn coercion(key: Oid, value: Oid) -> Option<Coercion> {
     let string = |t: Oid| matches!(t, oid::TEXT | oid::VARCHAR | oid::NAME | oid::UNKNOWN);
     if key == value || (string(key) && string(value)) {
         return Some(Coercion::Same);
@@ -646,7 +666,7 @@ fn coercion(key: Oid, value: Oid) -> Option<Coercion> {
 }
 
 /// Looks through integer widenings, which keep the value (and so the order).
-fn widened(e: &Expr) -> &Expr {
+pub(super) fn widened(e: &Expr) -> &Expr {
     match rewrite::strip(e) {
         Expr::Call(call) if matches!(call.proc.src.as_str(), "int48" | "i2toi4" | "int28") => {
             call.args.first().map_or(e, widened)

@@ -672,7 +672,15 @@ impl<'a> Planner<'a> {
         let selectivity: f64 = connecting
             .iter()
             .map(|c| match hash_sides(&c.expr, joined, &leaf.entries) {
-                Some(_) => 1.0 / leaf.rows.max(rows.min(200.0)).max(1.0),
+                Some(_) => super::estimate::join_selectivity(&c.expr, &|entry, column| match clause
+                    .entries
+                    .get(usize::from(entry))
+                    .map(|e| &e.source)
+                {
+                    Some(Source::Table(table)) => Some(self.estimator(table, entry).distinct(column)),
+                    _ => None,
+                })
+                .unwrap_or_else(|| 1.0 / leaf.rows.max(rows.min(200.0)).max(1.0)),
                 None => rewrite::selectivity(&c.expr),
             })
             .product();

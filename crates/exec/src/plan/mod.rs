@@ -4,6 +4,7 @@
 pub mod access;
 pub mod compile;
 pub mod dml;
+mod estimate;
 pub mod explain;
 pub mod join;
 pub mod node;

@@ -834,7 +834,7 @@ impl<'a> Planner<'a> {
         let groups = match (keys.len(), &select.grouping_sets) {
             (0, None) => 1.0,
             (_, Some(sets)) => (rows * 0.1).max(sets.len() as f64),
-            _ => (rows * 0.1).max(rows.min(200.0)),
+            _ => self.groups(select, &select.group_by, rows),
         };
         let node = AggregateNode {
             input,
@@ -864,6 +864,40 @@ impl<'a> Planner<'a> {
             node.details.push(("Filter", text));
         }
         Ok((node, layout))
+    }
+
+    /// How many different values some expressions have among so many joined rows (`estimate_num_groups`).
+    fn groups(&self, select: &Select, keys: &[Expr], rows: f64) -> f64 {
+        let mut product = 1.0;
+        let mut clamp = rows;
+        let mut columns: Vec<(u16, u16)> = Vec::new();
+        for key in keys {
+            let plain = match rewrite::strip(key) {
+                Expr::Column(c) if c.level == 0 => Some((c.entry, c.column)),
+                _ => None,
+            };
+            let table = plain.and_then(|(entry, column)| {
+                match select.entries.get(usize::from(entry)).map(|e| &e.source) {
+                    Some(Source::Table(table)) => Some((table, entry, column)),
+                    _ => None,
+                }
+            });
+            let Some((table, entry, column)) = table else {
+                product *= 200.0;
+                continue;
+            };
+            if columns.contains(&(entry, column)) {
+                continue;
+            }
+            // Several columns of a table have fewer combinations than they might.
+            if columns.iter().any(|(e, _)| *e == entry) {
+                clamp = rows * 0.1;
+            }
+            columns.push((entry, column));
+            product *= self.estimator(table, entry).distinct(column);
+        }
+        let most = clamp.max(rows.min(200.0));
+        f64::min(product, most).clamp(1.0, rows.max(1.0))
     }
 
     /// Compiles an aggregate call over the rows below the grouping.

@@ -54,7 +54,8 @@ impl Session {
             self.engine.store.checkpoint().map_err(sql_error)?;
         }
         if vacuum.analyze {
-            let result = tables.iter().try_for_each(|(oid, columns)| self.analyze(*oid, columns, vacuum.verbose));
+            let result =
+                tables.iter().try_for_each(|(oid, columns)| self.analyze(*oid, columns, vacuum.verbose));
             self.end_statement(result)?;
         }
         Ok(CommandTag::plain(if vacuum.vacuum { "VACUUM" } else { "ANALYZE" }))

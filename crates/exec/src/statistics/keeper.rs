@@ -52,8 +52,10 @@ type Stop = (Mutex<bool>, Condvar);
 fn keep(engine: &Weak<Engine>, stop: &Stop) {
     loop {
         let guard = stop.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let (guard, _) =
-            stop.1.wait_timeout_while(guard, NAP, |stopped| !*stopped).unwrap_or_else(PoisonError::into_inner);
+        let (guard, _) = stop
+            .1
+            .wait_timeout_while(guard, NAP, |stopped| !*stopped)
+            .unwrap_or_else(PoisonError::into_inner);
         if *guard {
             return;
         }
@@ -97,8 +99,7 @@ fn refresh(engine: &Engine, database: Oid, table: &Arc<Table>, stop: &dyn Fn() -
     let objects = view.attachment::<Catalog>().and_then(|c| c.objects.get(&database).cloned());
     let before = objects.and_then(|o| o.statistics.get(&table.oid).cloned());
     let target = super::DEFAULT_TARGET;
-    let statistics =
-        super::analyze(table, before.as_deref(), &[], target, &view, &engine.store, stop)?;
+    let statistics = super::analyze(table, before.as_deref(), &[], target, &view, &engine.store, stop)?;
     drop(view);
     let mut transaction = engine.store.begin(Isolation::ReadCommitted);
     let lock = transaction

@@ -24,9 +24,8 @@ impl Sample {
         size: usize,
         stop: &dyn Fn() -> Result<()>,
     ) -> Result<Sample> {
-        let mut scan = view
-            .scan(relation, Bound::Unbounded, Bound::Unbounded, Direction::Forward)
-            .map_err(sql_error)?;
+        let mut scan =
+            view.scan(relation, Bound::Unbounded, Bound::Unbounded, Direction::Forward).map_err(sql_error)?;
         let mut kept: Vec<(u64, Box<[u8]>)> = Vec::new();
         let mut total = 0u64;
         // The same rows give the same statistics.
